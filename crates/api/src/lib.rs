@@ -1,0 +1,1 @@
+//! Wire types, the error body, and a typed client.

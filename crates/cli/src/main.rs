@@ -1,0 +1,2 @@
+//! The `formwork` binary.
+fn main() {}

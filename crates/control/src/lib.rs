@@ -1,0 +1,1 @@
+//! The use cases: validate, plan, deploy, destroy, and what they keep.

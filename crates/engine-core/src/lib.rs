@@ -1,0 +1,1 @@
+//! One operation as a state machine without I/O.

@@ -1,0 +1,1 @@
+//! The driver that carries operations out, recovery, observation.

@@ -1,0 +1,1 @@
+//! Formation templates: parse with spans, validate, lower to desired state.

@@ -1,0 +1,174 @@
+//! Where values came from: spans beside values, unbroken from the parser to every message.
+
+use crate::{Path, Segment};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// A range of bytes in a source file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Span {
+    /// Index into [`SourceMap::files`].
+    pub file: u16,
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last.
+    pub end: u32,
+}
+
+/// A source file with its text, so that messages can show the line.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The name as the user wrote it.
+    pub name: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+    /// The byte at which each line starts.
+    line_starts: Arc<[u32]>,
+}
+
+impl SourceFile {
+    /// A file from its name and text.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let starts = std::iter::once(0)
+            .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| clamp(at + 1)));
+        let line_starts = starts.collect();
+        Self { name: name.into(), text, line_starts }
+    }
+
+    /// Line and column (both from 1; the column counts characters) of a byte.
+    pub fn line_column(&self, byte: u32) -> (u32, u32) {
+        let line = self.line_starts.partition_point(|start| *start <= byte).max(1);
+        let start = self.line_starts[line - 1] as usize;
+        let before = self.text.get(start..byte as usize).unwrap_or_default();
+        (clamp(line), clamp(before.chars().count() + 1))
+    }
+
+    /// The text of a line, counted from 1, without its end.
+    pub fn line(&self, line: u32) -> &str {
+        let Some(start) = self.line_starts.get((line.max(1) - 1) as usize) else { return "" };
+        self.text.get(*start as usize..).unwrap_or_default().lines().next().unwrap_or_default()
+    }
+}
+
+fn clamp(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The spans of one value and of all that is in it.
+#[derive(Clone, Debug, Default)]
+pub struct SourceNode {
+    /// The value itself.
+    pub span: Span,
+    /// Its name, where it is a member.
+    pub key: Option<Span>,
+    /// What is in it.
+    pub children: Children,
+}
+
+/// The spans below a [`SourceNode`].
+#[derive(Clone, Debug, Default)]
+pub enum Children {
+    /// A scalar has none.
+    #[default]
+    None,
+    /// The members of an object.
+    Object(IndexMap<Arc<str>, SourceNode>),
+    /// The elements of an array.
+    Array(Vec<SourceNode>),
+}
+
+impl SourceNode {
+    /// The node of a member or element.
+    pub fn child(&self, segment: &Segment) -> Option<&Self> {
+        match (&self.children, segment) {
+            (Children::Object(members), Segment::Key(key)) => members.get(key),
+            (Children::Array(items), Segment::Index(index)) => items.get(*index),
+            _ => None,
+        }
+    }
+}
+
+/// The spans of a whole document.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    /// The files that spans point into.
+    pub files: Vec<SourceFile>,
+    /// The spans of the document's value.
+    pub root: SourceNode,
+}
+
+impl SourceMap {
+    /// The place of the value at a path, or of its nearest ancestor that has one.
+    pub fn place(&self, path: &Path) -> Option<Place> {
+        self.resolve(self.nearest(path).span)
+    }
+
+    /// The place of the member name at a path; of its value where the name has no place.
+    pub fn key_place(&self, path: &Path) -> Option<Place> {
+        let node = self.nearest(path);
+        self.resolve(node.key.unwrap_or(node.span))
+    }
+
+    fn nearest(&self, path: &Path) -> &SourceNode {
+        let mut node = &self.root;
+        for segment in path.segments() {
+            match node.child(segment) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        node
+    }
+
+    /// A span as a place a person can go to.
+    pub fn resolve(&self, span: Span) -> Option<Place> {
+        let file = self.files.get(usize::from(span.file))?;
+        let (line, column) = file.line_column(span.start);
+        let (end_line, end_column) = file.line_column(span.end.max(span.start));
+        Some(Place { file: file.name.clone(), line, column, end_line, end_column })
+    }
+
+    /// The file of a place.
+    pub fn file(&self, place: &Place) -> Option<&SourceFile> {
+        self.files.iter().find(|file| file.name == place.file)
+    }
+}
+
+/// A place in a file, self-contained: a plan keeps it after the source is gone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The file's name as the user wrote it.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+    /// The line of the end.
+    pub end_line: u32,
+    /// The column after the end.
+    pub end_column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_becomes_line_and_column() {
+        let file = SourceFile::new("t.yaml", "a: é1\nbc: 2\n");
+        assert_eq!(file.line_column(0), (1, 1));
+        assert_eq!(file.line_column(5), (1, 5));
+        assert_eq!(file.line_column(7), (2, 1));
+        assert_eq!(file.line(2), "bc: 2");
+        assert_eq!(file.line(9), "");
+    }
+}

@@ -1,0 +1,1 @@
+//! The planner: graph, the one change rule, ordering, plan checks. Pure.

@@ -1,0 +1,1 @@
+//! The agent platform's resource types as one in-process plugin.

@@ -1,0 +1,1 @@
+//! The author's side of a resource plugin: the trait, its requests and results.

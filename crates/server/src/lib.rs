@@ -1,0 +1,1 @@
+//! HTTP routes, authentication, OpenAPI, server-sent events.

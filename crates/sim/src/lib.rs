@@ -1,0 +1,1 @@
+//! A deterministic simulator of operations under crashes and faults.

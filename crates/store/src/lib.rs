@@ -1,0 +1,1 @@
+//! The Store trait and its contract suite; memory, SQLite and PostgreSQL.
