@@ -54,8 +54,8 @@ pub use types::{
     RetryRule, SecretKeeping, TypeCapabilities, TypeRules, WriteOnlyRule,
 };
 pub use value::{
-    BoundRef, Expr, ExprLeaf, InputLeaf, InputPart, Inputs, Part, Planned, PlannedLeaf, Stored, StoredLeaf,
-    as_text, digest_of, mask,
+    BoundRef, Expr, ExprLeaf, InputLeaf, InputPart, Inputs, Part, Planned, PlannedLeaf, SecretSlots, Stored,
+    StoredLeaf, as_text, digest_of, mask,
 };
 
 pub use formwork_secret::{Digest, InstanceKey, Sealed, Secret};

@@ -3,6 +3,7 @@
 use crate::{Digest, Json, Leaf, Ref, RowRef, Secret, SlotId, Tree};
 use formwork_secret::InstanceKey;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A declared value: data with expressions in it.
@@ -13,6 +14,9 @@ pub type Planned = Tree<PlannedLeaf>;
 pub type Inputs = Tree<InputLeaf>;
 /// What a row keeps of a value; safe to store.
 pub type Stored = Tree<StoredLeaf>;
+
+/// The plaintexts of an operation's secret inputs, by slot. In memory only; a store gets them sealed.
+pub type SecretSlots = BTreeMap<SlotId, Secret<Json>>;
 
 /// What can stand for a value in a declaration.
 #[derive(Clone, Debug)]
