@@ -1,1 +1,113 @@
-//! The author's side of a resource plugin: the trait, its requests and results.
+//! The author's side of a resource plugin: the trait, its requests and its results (seed 3).
+//!
+//! The engine treats a plugin in this process, a plugin process and a signed HTTP handler alike:
+//! each is a [`ResourcePlugin`].
+//!
+//! **Architecture invariant:** nothing here knows of stacks or plans. A plugin is told what to do
+//! with one object.
+
+mod configuration;
+mod context;
+mod error;
+mod request;
+mod result;
+
+pub use configuration::{FilterCondition, LabelConfig, MatchFilter, RateLimitConfig, RateLimitScope};
+pub use context::CallContext;
+pub use error::PluginError;
+pub use formwork_model::OperationErrorCode;
+pub use request::{CreateRequest, DeleteRequest, ListRequest, ReadRequest, StatusRequest, UpdateRequest};
+pub use result::{DeleteBlocker, ListResult, Operation, OperationStatus, ProgressResult, ReadResult};
+
+use async_trait::async_trait;
+use formwork_model::TypeName;
+
+/// What can provision resources. The names, fields and contracts are those of seed 3; what is
+/// marked "ours" is an optional addition.
+#[async_trait]
+pub trait ResourcePlugin: Send + Sync + 'static {
+    /// The prefix of the plugin's types, which share one rate limit.
+    fn namespace(&self) -> &str;
+
+    /// How many calls per second the provider bears.
+    fn rate_limit(&self) -> RateLimitConfig {
+        RateLimitConfig::default()
+    }
+
+    /// Which found resources discovery passes over.
+    fn discovery_filters(&self) -> Vec<MatchFilter> {
+        Vec::new()
+    }
+
+    /// How found resources get their labels.
+    fn label_config(&self) -> LabelConfig {
+        LabelConfig::default()
+    }
+
+    /// Makes an object.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only; a refusal is a [`ProgressResult`] with
+    /// [`OperationStatus::Failure`].
+    async fn create(
+        &self,
+        context: &CallContext,
+        request: CreateRequest,
+    ) -> Result<ProgressResult, PluginError>;
+
+    /// Reads an object. "Not found" is an error code in the result.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn read(&self, context: &CallContext, request: ReadRequest) -> Result<ReadResult, PluginError>;
+
+    /// Changes an object in place.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn update(
+        &self,
+        context: &CallContext,
+        request: UpdateRequest,
+    ) -> Result<ProgressResult, PluginError>;
+
+    /// Deletes an object; one that is not there counts as deleted.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn delete(
+        &self,
+        context: &CallContext,
+        request: DeleteRequest,
+    ) -> Result<ProgressResult, PluginError>;
+
+    /// Asks how a call goes that answered [`OperationStatus::InProgress`].
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn status(
+        &self,
+        context: &CallContext,
+        request: StatusRequest,
+    ) -> Result<ProgressResult, PluginError>;
+
+    /// Lists the native ids of a type, a page at a time.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError>;
+
+    /// Ours: why deleting these objects would be refused, asked before a teardown begins. Only
+    /// called for types whose capabilities say `delete_blockers`.
+    ///
+    /// # Errors
+    /// [`PluginError`] for the unexpected only.
+    async fn delete_blockers(
+        &self,
+        context: &CallContext,
+        objects: &[(TypeName, formwork_model::NativeId)],
+    ) -> Result<Vec<DeleteBlocker>, PluginError> {
+        let _ = (context, objects);
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,33 @@
+//! When a call fails in a way the protocol has no code for.
+
+/// The unexpected: whether the call had an effect is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PluginError {
+    /// The plugin is not there, or died during the call.
+    #[error("the plugin `{namespace}` is not available: {reason}")]
+    Lost {
+        /// Which plugin.
+        namespace: String,
+        /// Why.
+        reason: String,
+    },
+    /// The plugin did not answer in time.
+    #[error("the plugin `{namespace}` did not answer within {millis} ms")]
+    Deadline {
+        /// Which plugin.
+        namespace: String,
+        /// How long it had.
+        millis: u64,
+    },
+    /// The plugin answered something that is not an answer.
+    #[error("the plugin `{namespace}` gave an answer that makes no sense: {reason}")]
+    Nonsense {
+        /// Which plugin.
+        namespace: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The caller's lease is gone: nothing was done.
+    #[error("the lease that the call was made under is no longer held")]
+    Fenced,
+}
