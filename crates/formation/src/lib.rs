@@ -1,1 +1,32 @@
 //! Formation templates: parse with spans, validate, lower to desired state.
+//!
+//! ```text
+//! bytes ── parse ──► Document ── check ──► Template ── lower ──► Desired
+//! ```
+//!
+//! The rules are those of seed 4 ("Formations"), with the table of `formations-behaviour.md` §2.5
+//! for the messages. Every step reports all that is wrong at once, each with its JSON path and its
+//! place in the text.
+//!
+//! **Architecture invariant:** nothing here applies anything, calls out or does I/O. Dependency
+//! cycles are the planner's to report; [`Template::graph`] is what it needs for that.
+
+mod check;
+mod document;
+mod limits;
+mod lower;
+mod metadata;
+mod parameters;
+mod render;
+mod template;
+
+pub use check::{Checked, check};
+pub use document::{Document, document_from_json, parse, text_only};
+pub use limits::Limits;
+pub use lower::{LowerRequest, lower};
+pub use metadata::check_static_metadata;
+pub use parameters::{
+    Supplied, invalid_parameters, missing_parameters, resolved_parameters, unknown_parameters,
+};
+pub use render::{Color, render_human};
+pub use template::{GraphNode, Parameter, Template};

@@ -1,0 +1,21 @@
+//! How much a template may be.
+
+/// The bounds of one template. What is beyond them is refused with `input-too-large`, before it
+/// costs memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of text.
+    pub max_bytes: usize,
+    /// The deepest nesting of arrays and objects.
+    pub max_depth: usize,
+    /// The most values, counted after YAML aliases were expanded.
+    pub max_nodes: usize,
+    /// The most resources.
+    pub max_resources: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_bytes: 16 << 20, max_depth: 128, max_nodes: 2_000_000, max_resources: 100_000 }
+    }
+}
