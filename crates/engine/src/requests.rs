@@ -1,0 +1,91 @@
+//! What an engine is asked, and how it answers.
+
+use formwork_model::{
+    ActorId, Catalog, Failure, OperationId, OperationKind, Plan, ProjectId, Row, RowId, SecretSlots, StepId,
+};
+use formwork_store::{LeaseHolder, ObjectWrite, StoreError};
+use std::sync::Arc;
+
+/// An operation to begin.
+#[derive(Debug)]
+pub struct BeginRequest {
+    /// Its id.
+    pub id: OperationId,
+    /// What it is for.
+    pub kind: OperationKind,
+    /// The project.
+    pub project: ProjectId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// The plan to carry out.
+    pub plan: Arc<Plan>,
+    /// The plaintexts of the plan's slots.
+    pub secrets: SecretSlots,
+    /// All rows of the plan's stacks, and rows of other stacks that steps refer to.
+    pub rows: Vec<Row>,
+    /// The ids of the plan's new rows: the n-th is `RowRef::New(n)`.
+    pub minted: Vec<RowId>,
+    /// Records of `control` that are stored along with it.
+    pub objects: Vec<ObjectWrite>,
+}
+
+/// Why an operation did not begin; nothing is stored then.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// Another operation holds one of the stacks.
+    #[error("operation `{}` holds the stack `{}`", .0.operation, .0.stack)]
+    Held(LeaseHolder),
+    /// The ledger moved on since the plan was made: the first step that rests on something that is
+    /// no longer so.
+    #[error("the ledger moved on since step {0} was planned")]
+    Moved(StepId),
+    /// As many operations run as may.
+    #[error("{running} operations are running, which is the most at once")]
+    TooMany {
+        /// How many run.
+        running: usize,
+    },
+    /// The engine shuts down.
+    #[error("the engine is shutting down")]
+    ShuttingDown,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// How a cancel went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelOutcome {
+    /// The operation was told.
+    Requested,
+    /// It does not run in this process: it is over, or another process has it.
+    NotRunning,
+}
+
+/// How a resolve went.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResolveOutcome {
+    /// The operation was told.
+    Accepted,
+    /// It does not run in this process.
+    NotRunning,
+    /// Its plan has no such step.
+    UnknownStep,
+    /// The object to adopt does not exist.
+    ObjectNotFound,
+    /// The object to adopt could not be read.
+    Unreadable(Failure),
+}
+
+/// Objects to be looked at.
+#[derive(Clone)]
+pub struct ObserveRequest {
+    /// The project.
+    pub project: ProjectId,
+    /// Who asks.
+    pub actor: ActorId,
+    /// The rows whose current objects are looked at.
+    pub rows: Vec<Row>,
+    /// What the types can do.
+    pub types: Arc<dyn Catalog>,
+}
