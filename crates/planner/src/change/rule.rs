@@ -1,0 +1,260 @@
+//! The one change rule, property by property.
+//!
+//! A declared property has *changed* when it differs from what was sent, has *drifted* when what
+//! is observed differs from what the provider answered to our own last write, and is *already
+//! there* when what is observed is what is declared.
+
+use super::bag::{Bag, Member};
+use super::compare::{Sameness, Secrets, compare_property};
+use super::grow::{grow, property_of};
+use super::view::View;
+use super::{Comparison, Verdict};
+use formwork_model::{
+    Certainty, FieldHint, ImmutableRule, Json, Object, Ownership, PatchOp, Path, Planned, Ref, Schema, Stored,
+    StoredLeaf, TypeCapabilities, UpdateMethod, WriteOnlyRule,
+};
+use rustc_hash::FxHashSet;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What an object is compared with, besides what is desired of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) capabilities: &'a TypeCapabilities,
+    pub(crate) ownership: Ownership,
+    pub(crate) object: &'a Object,
+    /// Only of a type that can be read.
+    pub(crate) observed: Option<&'a Stored>,
+    pub(crate) certainty: Certainty,
+}
+
+impl<'a> Subject<'a> {
+    /// The subject of a public comparison.
+    pub(crate) fn of(comparison: &Comparison<'a>, object: &'a Object) -> Self {
+        Self {
+            schema: comparison.schema,
+            capabilities: comparison.capabilities,
+            ownership: comparison.ownership,
+            object,
+            observed: comparison.observed.filter(|_| comparison.capabilities.read),
+            certainty: object.certainty,
+        }
+    }
+}
+
+/// The hints of a property; those of a plain one where the schema does not know it.
+pub(crate) fn hint<'a>(schema: &'a Schema, name: &str) -> &'a FieldHint {
+    static PLAIN: LazyLock<FieldHint> = LazyLock::new(FieldHint::default);
+    schema.property(name).map_or_else(|| &*PLAIN, |property| &property.hint)
+}
+
+/// Whether a property is never read back, or never shown: it cannot be seen to drift.
+pub(crate) fn is_private(hint: &FieldHint) -> bool {
+    hint.write_only || hint.opaque
+}
+
+/// Whether a property is sent with every deploy (seed 4, "A write-only property always looks
+/// changed").
+pub(crate) fn is_always_sent(hint: &FieldHint, capabilities: &TypeCapabilities) -> bool {
+    hint.write_only && capabilities.write_only == WriteOnlyRule::AlwaysSend
+}
+
+/// What the rule says of an object and the properties declared for it.
+pub(crate) fn judge(subject: &Subject<'_>, bag: &Bag<'_>) -> Verdict {
+    if subject.certainty == Certainty::Tainted {
+        return Verdict::Replace { patch: everything(subject, bag), because: Vec::new() };
+    }
+    let mut findings = Findings::default();
+    for (name, member) in &bag.0 {
+        findings.declared(subject, name, member);
+    }
+    if subject.ownership == Ownership::Full {
+        findings.undeclared(subject, bag);
+    }
+    if subject.certainty == Certainty::Uncertain && !findings.definite && subject.observed.is_none() {
+        findings.resend(subject, bag);
+    }
+    findings.conclude(subject)
+}
+
+/// What `Additive` makes of the declared properties: on top of what is there.
+pub(crate) fn grown<'a>(subject: &Subject<'_>, bag: Bag<'a>) -> Bag<'a> {
+    let grow_member = |(name, member): (Cow<'a, str>, Member<'a>)| {
+        let hint = hint(subject.schema, &name);
+        let Some(base) = growth_base(subject, &name) else { return (name, member) };
+        let desired = member.to_planned();
+        let value = grow(&base, &desired, &desired, &hint.update_method);
+        (name, Member::Planned(Cow::Owned(value)))
+    };
+    Bag(bag.0.into_iter().map(grow_member).collect())
+}
+
+/// What a property that only grows starts from: what is there, as far as it can be seen.
+pub(crate) fn growth_base(subject: &Subject<'_>, name: &str) -> Option<Stored> {
+    if is_private(hint(subject.schema, name)) {
+        return None;
+    }
+    property_of(subject.observed.unwrap_or(&subject.object.sent), name)
+}
+
+/// One change per declared property, as when an object is made anew.
+fn everything(subject: &Subject<'_>, bag: &Bag<'_>) -> Vec<PatchOp> {
+    bag.0.iter().map(|(name, member)| operation(subject, name, Some(member), false)).collect()
+}
+
+fn operation(subject: &Subject<'_>, name: &str, after: Option<&Member<'_>>, drift: bool) -> PatchOp {
+    let hint = hint(subject.schema, name);
+    let seen = subject.observed.filter(|_| !is_private(hint));
+    PatchOp {
+        path: Path::of([name]),
+        before: property_of(seen.unwrap_or(&subject.object.sent), name),
+        after: after.map(Member::to_planned),
+        drift,
+        immutable: hint.create_only,
+        place: None,
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Findings {
+    patch: Vec<PatchOp>,
+    /// Whether something changes whatever the unknown values turn out to be.
+    definite: bool,
+    /// Create-only properties that certainly change.
+    because: Vec<Path>,
+    /// Whether something is already as declared that was sent otherwise.
+    recorded: bool,
+    waits_for: Vec<Ref>,
+    /// Whether a create-only property is not known yet.
+    immutable_unknown: bool,
+}
+
+impl Findings {
+    fn declared(&mut self, subject: &Subject<'_>, name: &str, member: &Member<'_>) {
+        let hint = hint(subject.schema, name);
+        let method = &hint.update_method;
+        let always = is_always_sent(hint, subject.capabilities) && !member.is_kept();
+        let view = member.view();
+        let changed = if always { Sameness::Different } else { against(method, view, &subject.object.sent, name) };
+        let seen = subject.observed.filter(|_| !is_private(hint));
+        let drifted = seen.is_some_and(|seen| has_drifted(method, &subject.object.echo, seen, name));
+        if changed == Sameness::Same && !drifted {
+            // Which of two secrets an uncertain update left there cannot be seen: send it again.
+            let unsure = subject.certainty == Certainty::Uncertain && view.has_secret() && !member.is_kept();
+            if unsure && !hint.create_only {
+                self.change(subject, name, member, true);
+            }
+            return;
+        }
+        let there = !always
+            && seen.is_some_and(|seen| against(method, view, seen, name) == Sameness::Same);
+        if there {
+            self.recorded = true;
+        } else if changed == Sameness::Unknown && !drifted {
+            self.patch.push(operation(subject, name, Some(member), false));
+            member.collect_waits(&mut self.waits_for);
+            self.immutable_unknown |= hint.create_only;
+        } else {
+            self.change(subject, name, member, drifted && changed != Sameness::Different);
+        }
+    }
+
+    fn change(&mut self, subject: &Subject<'_>, name: &str, member: &Member<'_>, drift: bool) {
+        let operation = operation(subject, name, Some(member), drift);
+        self.definitely(operation);
+    }
+
+    fn definitely(&mut self, operation: PatchOp) {
+        if operation.immutable {
+            self.because.push(operation.path.clone());
+        }
+        self.definite = true;
+        self.patch.push(operation);
+    }
+
+    /// Properties that were sent and are no longer declared: removed, unless the provider sets them
+    /// itself.
+    fn undeclared(&mut self, subject: &Subject<'_>, bag: &Bag<'_>) {
+        let declared: FxHashSet<&str> = bag.0.iter().map(|(name, _)| &**name).collect();
+        for (name, _) in View::<StoredLeaf>::of(&subject.object.sent).members() {
+            let hint = hint(subject.schema, name);
+            if declared.contains(name) || hint.has_provider_default {
+                continue;
+            }
+            let seen = subject.observed.filter(|_| !is_private(hint));
+            if seen.is_some_and(|seen| View::of(seen).member(name).is_none()) {
+                self.recorded = true;
+            } else {
+                self.definitely(operation(subject, name, None, false));
+            }
+        }
+    }
+
+    /// All of it again: what an update of unknown outcome left cannot be seen.
+    fn resend(&mut self, subject: &Subject<'_>, bag: &Bag<'_>) {
+        let all = bag.0.iter().filter(|(name, _)| !hint(subject.schema, name).create_only);
+        self.patch = all.map(|(name, member)| operation(subject, name, Some(member), true)).collect();
+        self.definite = true;
+    }
+
+    fn conclude(self, subject: &Subject<'_>) -> Verdict {
+        let refuses = matches!(subject.capabilities.on_immutable, ImmutableRule::Refuse { .. });
+        if self.definite && !self.because.is_empty() && !refuses {
+            return Verdict::Replace { patch: self.patch, because: self.because };
+        }
+        if self.definite {
+            return Verdict::Update { patch: self.patch };
+        }
+        if !self.waits_for.is_empty() {
+            let may_replace = self.immutable_unknown && !refuses;
+            return Verdict::Undetermined { patch: self.patch, waits_for: self.waits_for, may_replace };
+        }
+        if self.recorded || subject.certainty == Certainty::Uncertain {
+            return Verdict::Record;
+        }
+        Verdict::NoOp
+    }
+}
+
+/// A declared value against the same property of what is stored or seen.
+fn against(
+    method: &UpdateMethod,
+    declared: View<'_, formwork_model::PlannedLeaf>,
+    other: &Stored,
+    name: &str,
+) -> Sameness {
+    match View::of(other).member(name) {
+        Some(other) => compare_property(method, declared, other, Secrets::Strict),
+        None if matches!(declared, View::Unknown) => Sameness::Unknown,
+        None => Sameness::Different,
+    }
+}
+
+/// Whether a property is seen otherwise than the provider answered it to our own last write.
+pub(crate) fn has_drifted(method: &UpdateMethod, echo: &Stored, seen: &Stored, name: &str) -> bool {
+    match (View::of(echo).member(name), View::of(seen).member(name)) {
+        (Some(echo), Some(seen)) => compare_property(method, echo, seen, Secrets::Hidden) != Sameness::Same,
+        (Some(only), None) | (None, Some(only)) => !only.is_hidden(),
+        (None, None) => false,
+    }
+}
+
+/// The verdict where nothing was ever sent: everything declared is new.
+pub(crate) fn all_new(desired: &Planned, schema: &Schema) -> Verdict {
+    let operation = |(name, member): &(Cow<'_, str>, Member<'_>)| PatchOp {
+        path: Path::of([&**name]),
+        before: None,
+        after: Some(member.to_planned()),
+        drift: false,
+        immutable: hint(schema, name).create_only,
+        place: None,
+    };
+    Verdict::Update { patch: Bag::of(desired).0.iter().map(operation).collect() }
+}
+
+/// Whether a text template's or message's placeholder value: how a value reads in a sentence.
+pub(crate) fn in_words(value: Option<Json>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), |value| formwork_model::as_text(&value))
+}
