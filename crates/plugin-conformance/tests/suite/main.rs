@@ -1,0 +1,5 @@
+//! The fake cloud, and the conformance suite tried on it.
+
+mod cloud;
+mod conformance;
+mod support;
