@@ -11,14 +11,22 @@
 //! **Architecture invariant:** nothing here applies anything, calls out or does I/O. Dependency
 //! cycles are the planner's to report; [`Template::graph`] is what it needs for that.
 
+mod builder;
 mod check;
 mod document;
+mod expression;
+mod json;
 mod limits;
 mod lower;
 mod metadata;
+mod number;
 mod parameters;
 mod render;
+mod report;
+mod suggest;
 mod template;
+mod walk;
+mod yaml;
 
 pub use check::{Checked, check};
 pub use document::{Document, document_from_json, parse, text_only};

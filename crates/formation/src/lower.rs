@@ -1,7 +1,19 @@
-//! From a template to desired state.
+//! From a checked template and parameter values to desired state.
 
-use crate::{Supplied, Template};
-use formwork_model::{Catalog, Desired, Diagnostics, StackId, StackKey};
+use crate::check::{Declared, Types, check_properties};
+use crate::expression::Form;
+use crate::parameters::{self, Supplied};
+use crate::report::Report;
+use crate::suggest::Suggest;
+use crate::template::{Declaration, Template, label_segment, resources_path};
+use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
+use formwork_model::{
+    Catalog, CheckContext, Dependency, Desired, Diagnostics, EdgeKind, Expr, ExprLeaf, Json, Label, Matching,
+    Mode, OnFailure, Ownership, Path, ResourceDesired, Segment, SourceNode, StackDesired, StackId, StackKey,
+};
+use indexmap::IndexMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// What lowering needs.
 #[derive(Clone)]
@@ -16,11 +28,190 @@ pub struct LowerRequest<'a> {
     pub key: StackKey,
     /// The types that exist.
     pub catalog: &'a dyn Catalog,
-    /// Whether a required parameter without a value is an error; a plan passes `false`.
+    /// Whether a required parameter without a value is an error. A plan passes `false`: there it
+    /// becomes [`ExprLeaf::KeepPrevious`] (`formations-behaviour.md` §1.2.2).
     pub strict: bool,
 }
 
-/// Lowers a template.
-pub fn lower(_request: &LowerRequest<'_>) -> Result<Desired, Diagnostics> {
-    unimplemented!()
+impl fmt::Debug for LowerRequest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LowerRequest")
+            .field("stack", &self.stack)
+            .field("key", &self.key)
+            .field("supplied", &self.supplied)
+            .field("strict", &self.strict)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lowers a template with its parameter values to desired state.
+///
+/// What depends on a parameter is checked again with its value: a text where the type wants
+/// something else, or a value that is not allowed, is refused here rather than by the provider.
+///
+/// # Errors
+/// Values that are no strings, required parameters without one (if `strict`), and properties that
+/// are wrong with these values.
+pub fn lower(request: &LowerRequest<'_>) -> Result<Desired, Diagnostics> {
+    let LowerRequest { template, supplied, strict, .. } = *request;
+    let mut refused = Diagnostics::default();
+    refused.extend(parameters::invalid_parameters(template, supplied));
+    if strict {
+        refused.extend(parameters::missing_parameters(template, supplied));
+    }
+    if refused.has_errors() {
+        return Err(refused);
+    }
+    let mut lowering = Lowering {
+        template,
+        names: Values { parameters: parameters::resolve(template, supplied) },
+        report: Report::new(template.source()),
+        suggest: Suggest::default(),
+        types: Types::new(request.catalog),
+    };
+    let resources = lowering.resources();
+    let outputs = lowering.outputs();
+    let metadata = lowering.metadata();
+    if lowering.report.has_errors() {
+        return Err(lowering.report.finish());
+    }
+    let stack = StackDesired {
+        id: request.stack.clone(),
+        key: request.key.clone(),
+        mode: Mode::Reconcile,
+        ownership: Ownership::DeclaredOnly,
+        matching: Matching::Label,
+        on_failure: OnFailure::RollBack,
+        resources,
+        outputs,
+        metadata,
+    };
+    Ok(Desired {
+        project: request.key.project.clone(),
+        stacks: vec![stack],
+        source_map: template.source().clone(),
+    })
+}
+
+struct Lowering<'a> {
+    template: &'a Template,
+    names: Values,
+    report: Report<'a>,
+    suggest: Suggest,
+    types: Types<'a>,
+}
+
+impl<'a> Lowering<'a> {
+    fn section(&self, name: &str) -> (Option<&'a Json>, Option<&'a SourceNode>) {
+        let template = self.template;
+        (template.raw().get(name), template.source().root.child(&Segment::Key(name.into())))
+    }
+
+    fn resources(&mut self) -> Vec<ResourceDesired> {
+        let (section, node) = self.section("resources");
+        let base = resources_path();
+        let template = self.template;
+        let lowered = template.resources.iter().map(|(label, declaration)| {
+            let segment = label_segment(label);
+            let value = section.and_then(|section| section.get(label.as_str()));
+            let node = node.and_then(|node| node.child(&segment));
+            let mut path = base.clone();
+            path.push(segment);
+            self.resource(label, declaration, value, node, path)
+        });
+        lowered.collect()
+    }
+
+    fn resource(
+        &mut self,
+        label: &Label,
+        declaration: &Declaration,
+        value: Option<&Json>,
+        node: Option<&SourceNode>,
+        path: Path,
+    ) -> ResourceDesired {
+        let properties_path = path.key("properties");
+        let node = node.and_then(|node| node.child(&Segment::Key("properties".into())));
+        let properties = match value.and_then(|value| value.get("properties")) {
+            None => Expr::empty_object(),
+            Some(properties) => Walk::new(&mut self.names, &properties_path).bag(properties, node),
+        };
+        if declaration.parametrised {
+            let declared = Declared { properties: &properties, path: &properties_path, node };
+            self.check_again(declaration, &declared);
+        }
+        let depends_on = declaration.depends_on.iter().map(|(on, path)| Dependency {
+            on: on.clone(),
+            kind: EdgeKind::Dependency,
+            path: path.clone(),
+        });
+        ResourceDesired {
+            label: label.clone(),
+            type_name: declaration.type_name.clone(),
+            target: None,
+            properties,
+            depends_on: depends_on.collect(),
+            deletion_policy: declaration.deletion_policy,
+            metadata: value.and_then(|value| value.get("metadata")).cloned(),
+            path,
+            properties_path,
+        }
+    }
+
+    /// Checks properties with the values of parameters in them.
+    fn check_again(&mut self, declaration: &Declaration, declared: &Declared<'_>) {
+        let Some(info) = self.types.get(&declaration.type_name) else { return };
+        check_properties(&info, declared, &mut self.report, &mut self.suggest);
+        let base = declared.path.clone();
+        info.rules.check(declared.properties, &mut CheckContext { base, found: self.report.found_mut() });
+    }
+
+    fn outputs(&mut self) -> IndexMap<Arc<str>, Expr> {
+        let (Some(Json::Object(section)), node) = self.section("outputs") else { return IndexMap::new() };
+        let base = Path::of(["outputs"]);
+        let lowered = section.iter().map(|(name, value)| {
+            let name: Arc<str> = name.as_str().into();
+            if let Form::RefAttr(text) = Form::of(value)
+                && let Some((label, attribute)) = text.split_once('.')
+            {
+                return (name, Expr::Leaf(ExprLeaf::Ref(output_ref(label.into(), attribute))));
+            }
+            let segment = Segment::Key(name.clone());
+            let node = node.and_then(|node| node.child(&segment));
+            let mut path = base.clone();
+            path.push(segment);
+            (name, Walk::new(&mut self.names, &path).value(value, node))
+        });
+        lowered.collect()
+    }
+
+    fn metadata(&mut self) -> Option<Expr> {
+        let (section, node) = self.section("metadata");
+        Some(Walk::new(&mut self.names, &Path::of(["metadata"])).bag(section?, node))
+    }
+}
+
+/// What names stand for once parameters have values. The template was checked, so that every
+/// other name is a resource.
+struct Values {
+    parameters: IndexMap<Arc<str>, Value>,
+}
+
+impl Names for Values {
+    fn parameter(&mut self, name: &str, _: &Spot<'_>) -> Value {
+        self.parameters.get(name).cloned().unwrap_or(Value::Unresolved)
+    }
+
+    fn resource(&mut self, name: &str, _: &Spot<'_>) -> Option<Label> {
+        Some(name.into())
+    }
+
+    fn meaning(&mut self, name: &str, _: &Spot<'_>) -> Meaning {
+        match self.parameters.get(name) {
+            Some(value) => Meaning::Parameter(value.clone()),
+            None => Meaning::Resource(name.into()),
+        }
+    }
+
+    fn misplaced(&mut self, _: &Spot<'_>) {}
 }

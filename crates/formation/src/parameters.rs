@@ -1,10 +1,16 @@
-//! Parameter values.
+//! Parameter values: which are required, which are refused, what each comes to, and what is
+//! recorded (seed 4, "Providing Parameter Values" and "Reusing Previously Stored Values").
 
-use crate::Template;
-use formwork_model::{Diagnostic, Json};
+use crate::suggest::Suggest;
+use crate::template::parameter_path;
+use crate::walk::Value;
+use crate::{Parameter, Template};
+use formwork_model::{Diagnostic, DiagnosticCode, Json, Secret};
 use indexmap::IndexMap;
+use std::fmt;
+use std::sync::Arc;
 
-/// The values that came with a request.
+/// The values that came with a request. They may be secret: `Debug` shows only their names.
 #[derive(Clone, Default)]
 pub struct Supplied {
     /// By parameter name; strings, anything else is refused.
@@ -13,22 +19,108 @@ pub struct Supplied {
     pub is_update: bool,
 }
 
-/// Parameters that are required and have no value.
-pub fn missing_parameters(_template: &Template, _supplied: &Supplied) -> Vec<Diagnostic> {
-    unimplemented!()
+impl fmt::Debug for Supplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.values.keys().collect();
+        f.debug_struct("Supplied").field("names", &names).field("is_update", &self.is_update).finish()
+    }
 }
 
-/// Supplied values that are no strings.
-pub fn invalid_parameters(_template: &Template, _supplied: &Supplied) -> Vec<Diagnostic> {
-    unimplemented!()
+/// What a parameter comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source<'a> {
+    /// This text.
+    Text(&'a str),
+    /// Whatever the previous deploy left.
+    Previous,
+    /// Nothing.
+    Missing,
 }
 
-/// Supplied names that are not declared, as warnings.
-pub fn unknown_parameters(_template: &Template, _supplied: &Supplied) -> Vec<Diagnostic> {
-    unimplemented!()
+/// An empty text counts as a value only where a default says that the parameter is optional. A
+/// default wins over the previous value.
+fn source<'a>(name: &str, parameter: &'a Parameter, supplied: &'a Supplied) -> Source<'a> {
+    let given = supplied.values.get(name).and_then(Json::as_str);
+    match (given, &parameter.default) {
+        (Some(given), Some(_)) => Source::Text(given),
+        (Some(given), None) if !given.is_empty() => Source::Text(given),
+        (None, Some(default)) => Source::Text(default),
+        _ if supplied.is_update && parameter.use_previous_value => Source::Previous,
+        _ => Source::Missing,
+    }
 }
 
-/// What is recorded of the values of a deploy.
-pub fn resolved_parameters(_template: &Template, _supplied: &Supplied) -> Option<Json> {
-    unimplemented!()
+/// The parameters that are used, are not declared optional, and have no value. An unused one is
+/// never required; a previous value serves an update only.
+pub fn missing_parameters(template: &Template, supplied: &Supplied) -> Vec<Diagnostic> {
+    let required = template.parameters.iter().filter(|(name, parameter)| {
+        let refused = supplied.values.get(&***name).is_some_and(|value| !value.is_string());
+        parameter.used && !refused && source(name, parameter, supplied) == Source::Missing
+    });
+    required
+        .map(|(name, _)| {
+            let message = format!("Parameter '{name}' is required and cannot be empty");
+            parameter_error(template, DiagnosticCode::MissingParameter, name, message)
+        })
+        .collect()
+}
+
+/// The supplied values that are no strings: nothing is coerced.
+pub fn invalid_parameters(template: &Template, supplied: &Supplied) -> Vec<Diagnostic> {
+    let wrong = supplied.values.iter().filter(|(_, value)| !value.is_string());
+    wrong
+        .map(|(name, value)| {
+            let message = format!("Parameter '{name}' must be a string");
+            let diagnostic = parameter_error(template, DiagnosticCode::WrongType, name, message);
+            match value {
+                Json::Bool(_) | Json::Number(_) => diagnostic.hint("quote the value"),
+                _ => diagnostic,
+            }
+        })
+        .collect()
+}
+
+/// The supplied names that the template does not declare, as warnings: they are ignored, as the
+/// seed has it, but most likely misspelt.
+pub fn unknown_parameters(template: &Template, supplied: &Supplied) -> Vec<Diagnostic> {
+    let mut suggest = Suggest::default();
+    let unknown = supplied.values.keys().filter(|name| !template.parameters.contains_key(name.as_str()));
+    unknown
+        .map(|name| {
+            let message = format!("The template declares no parameter '{name}'; its value is ignored");
+            let mut warning =
+                Diagnostic::warning(DiagnosticCode::UnknownParameter, parameter_path(name), message);
+            warning.hint = suggest.hint(name, template.parameters.keys().map(|name| &**name));
+            warning
+        })
+        .collect()
+}
+
+/// What is recorded of the values of a deploy: declared parameters with a value, the sensitive
+/// ones as `***`; `None` where there is nothing to record.
+pub fn resolved_parameters(template: &Template, supplied: &Supplied) -> Option<Json> {
+    let mut record = serde_json::Map::new();
+    for (name, parameter) in &template.parameters {
+        if let Source::Text(text) = source(name, parameter, supplied) {
+            let shown = if parameter.no_echo { "***" } else { text };
+            record.insert(name.to_string(), Json::from(shown));
+        }
+    }
+    (!record.is_empty()).then_some(Json::Object(record))
+}
+
+/// What each declared parameter comes to in expressions.
+pub(crate) fn resolve(template: &Template, supplied: &Supplied) -> IndexMap<Arc<str>, Value> {
+    let value = |name: &Arc<str>, parameter: &Parameter| match source(name, parameter, supplied) {
+        Source::Text(text) if parameter.no_echo => Value::Secret(Secret::new(Json::from(text))),
+        Source::Text(text) => Value::Text(text.into()),
+        Source::Previous | Source::Missing => Value::Unresolved,
+    };
+    template.parameters.iter().map(|(name, parameter)| (name.clone(), value(name, parameter))).collect()
+}
+
+fn parameter_error(template: &Template, code: DiagnosticCode, name: &str, message: String) -> Diagnostic {
+    let path = parameter_path(name);
+    let place = template.parameters.contains_key(name).then(|| template.source().key_place(&path)).flatten();
+    Diagnostic::error(code, path, message).at(place)
 }

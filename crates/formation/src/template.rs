@@ -1,12 +1,18 @@
-//! A checked template.
+//! A template whose shape has been checked.
 
-use formwork_model::{Catalog, Json, Label, Path, SourceMap};
+use crate::Document;
+use formwork_model::{Catalog, DeletionPolicy, Json, Label, Path, Segment, SourceMap, TypeName, mask};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
-/// A template whose shape has been checked; its document is kept verbatim.
+/// A template whose shape has been checked; its document is kept verbatim (seed 4, "Key Naming and
+/// Case": "The template is stored and returned verbatim").
 #[derive(Clone, Debug)]
-pub struct Template {}
+pub struct Template {
+    pub(crate) document: Document,
+    pub(crate) parameters: IndexMap<Arc<str>, Parameter>,
+    pub(crate) resources: IndexMap<Label, Declaration>,
+}
 
 /// A resource as the planner's graph sees it: its label, where it is declared, and what it waits
 /// for, each with the place that says so.
@@ -23,29 +29,91 @@ pub struct Parameter {
     pub no_echo: bool,
     /// Whether an update that omits it keeps the previous value.
     pub use_previous_value: bool,
-    /// Whether a resource, an output or the metadata uses it.
+    /// Whether a resource, an output or the metadata uses it. One that nothing uses is never
+    /// required.
     pub used: bool,
 }
 
+/// A declared resource, less its properties: those stay in the document.
+#[derive(Clone, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) type_name: TypeName,
+    pub(crate) deletion_policy: DeletionPolicy,
+    /// Explicit dependencies on resources that exist, and where each is declared.
+    pub(crate) depends_on: Vec<(Label, Path)>,
+    /// Resources that its properties refer to, and where.
+    pub(crate) refers_to: Vec<(Label, Path)>,
+    /// Whether a parameter stands in its properties: what it comes to is known only when values
+    /// are there.
+    pub(crate) parametrised: bool,
+}
+
 impl Template {
-    /// The declared parameters.
+    /// The declared parameters, in the order of their declaration.
     pub fn parameters(&self) -> &IndexMap<Arc<str>, Parameter> {
-        unimplemented!()
+        &self.parameters
     }
+
     /// The template verbatim.
     pub fn raw(&self) -> &Json {
-        unimplemented!()
+        &self.document.value
     }
+
     /// Where everything stands.
     pub fn source(&self) -> &Arc<SourceMap> {
-        unimplemented!()
+        &self.document.source
     }
-    /// The dependency graph.
+
+    /// The declared resources with their types, in the order of their declaration.
+    pub fn resources(&self) -> impl ExactSizeIterator<Item = (&Label, &TypeName)> {
+        self.resources.iter().map(|(label, declaration)| (label, &declaration.type_name))
+    }
+
+    /// The dependency graph, in the order of declaration (seed 4, "Topological Ordering"): explicit
+    /// `depends_on`, refs, and logical ids in subs. All edges lead to resources that exist; those
+    /// that lead to themselves or around in a circle are the planner's to report.
     pub fn graph(&self) -> Vec<GraphNode> {
-        unimplemented!()
+        let resources = resources_path();
+        self.resources
+            .iter()
+            .map(|(label, declaration)| {
+                let edges = declaration.depends_on.iter().chain(&declaration.refers_to).cloned().collect();
+                (label.clone(), resources.key(label.as_str()), edges)
+            })
+            .collect()
     }
-    /// The template with its declared credentials masked.
-    pub fn credentials_masked(&self, _catalog: &dyn Catalog) -> Json {
-        unimplemented!()
+
+    /// The template as it may be read by those who may read the formation: each top-level property
+    /// that its type marks write-only is `{"no_echo": true}` (seed 4, "Secrets in Templates").
+    pub fn credentials_masked(&self, catalog: &dyn Catalog) -> Json {
+        let mut masked = self.document.value.clone();
+        for (label, declaration) in &self.resources {
+            let Some(rules) = catalog.get(&declaration.type_name) else { continue };
+            let path = resources_path().key(label.as_str()).key("properties");
+            let Some(Json::Object(properties)) = path.get_mut(&mut masked) else { continue };
+            for (name, property) in &rules.schema().properties {
+                if property.hint.write_only
+                    && let Some(value) = properties.get_mut(&**name)
+                {
+                    *value = mask();
+                }
+            }
+        }
+        masked
     }
+}
+
+/// `resources`
+pub(crate) fn resources_path() -> Path {
+    Path::of(["resources"])
+}
+
+/// `parameters.<name>`
+pub(crate) fn parameter_path(name: &str) -> Path {
+    Path::of(["parameters", name])
+}
+
+/// The key of a label, to go on a path.
+pub(crate) fn label_segment(label: &Label) -> Segment {
+    Segment::Key(label.as_str().into())
 }

@@ -1,0 +1,115 @@
+//! The `parameters` section (seed 4, "Parameter Declaration Fields").
+
+use super::{Checker, Item};
+use crate::template::{Parameter, parameter_path};
+use formwork_model::{Diagnostic, DiagnosticCode, Json, Path};
+use std::sync::Arc;
+
+const PARAMETER_KEYS: [&str; 5] = ["type", "default", "description", "no_echo", "use_previous_value"];
+
+impl Checker<'_> {
+    /// Reads the declarations. A broken one counts as declared, so that its uses are no second
+    /// error.
+    pub(super) fn declare_parameters(&mut self, root: Item<'_>) {
+        let Some(section) = root.get("parameters") else { return };
+        let Some(members) = section.members() else {
+            let path = Path::of(["parameters"]);
+            let code = DiagnosticCode::WrongType;
+            return self.error(section.span(), code, path, "`parameters` must be an object");
+        };
+        for (name, item) in members {
+            let parameter = self.parameter(&name, item);
+            if parameter.default.is_none() && item.value.get("default").is_none() {
+                let message =
+                    format!("Parameter '{name}' has no default value and must be provided at deploy time");
+                let code = DiagnosticCode::ParameterWithoutDefault;
+                let warning = Diagnostic::warning(code, parameter_path(&name), message);
+                self.report.push(item.key_span(), warning);
+            }
+            self.parameters.insert(name, parameter);
+        }
+        self.used = vec![false; self.parameters.len()];
+    }
+
+    fn parameter(&mut self, name: &str, item: Item<'_>) -> Parameter {
+        let path = parameter_path(name);
+        if !item.value.is_object() {
+            let message = "Parameter declaration must be an object";
+            self.error(item.span(), DiagnosticCode::WrongType, path, message);
+            return Parameter::default();
+        }
+        self.unknown_keys("parameter", item, &path, &PARAMETER_KEYS);
+        self.parameter_type(item, &path);
+        Parameter {
+            default: self.text(item, &path, "default"),
+            description: self.text(item, &path, "description"),
+            no_echo: self.flag(item, &path, "no_echo"),
+            use_previous_value: self.flag(item, &path, "use_previous_value"),
+            used: false,
+        }
+    }
+
+    fn parameter_type(&mut self, item: Item<'_>, path: &Path) {
+        let Some(declared) = item.get("type") else { return };
+        let (code, message) = match declared.value {
+            Json::String(text) if text == "string" => return,
+            Json::String(text) => {
+                let message = format!("Parameters have the type 'string'; there is no type '{text}'");
+                (DiagnosticCode::InvalidValue, message)
+            }
+            _ => (DiagnosticCode::WrongType, "`type` must be a string".to_owned()),
+        };
+        let diagnostic = Diagnostic::error(code, path.key("type"), message);
+        self.report.push(declared.span(), diagnostic.hint("write `string`, or leave it out"));
+    }
+
+    fn text(&mut self, item: Item<'_>, path: &Path, key: &'static str) -> Option<Arc<str>> {
+        let declared = item.get(key)?;
+        if let Json::String(text) = declared.value {
+            return Some(text.as_str().into());
+        }
+        let diagnostic =
+            Diagnostic::error(DiagnosticCode::WrongType, path.key(key), format!("`{key}` must be a string"));
+        let diagnostic = match declared.value {
+            Json::Number(_) | Json::Bool(_) => diagnostic.hint("quote it"),
+            _ => diagnostic,
+        };
+        self.report.push(declared.span(), diagnostic);
+        None
+    }
+
+    fn flag(&mut self, item: Item<'_>, path: &Path, key: &'static str) -> bool {
+        let Some(declared) = item.get(key) else { return false };
+        declared.value.as_bool().unwrap_or_else(|| {
+            let message = format!("`{key}` must be a boolean");
+            self.error(declared.span(), DiagnosticCode::WrongType, path.key(key), message);
+            false
+        })
+    }
+
+    /// Notes which parameters are used, and warns of those that are not and of sensitive defaults.
+    pub(super) fn settle_parameters(&mut self, root: Item<'_>) {
+        let section = root.get("parameters");
+        for ((name, parameter), used) in self.parameters.iter_mut().zip(&self.used) {
+            parameter.used = *used;
+            let Some(item) = section.and_then(|section| section.get(name)) else { continue };
+            if !used {
+                let message = format!("Parameter '{name}' is declared but nothing uses it");
+                let code = DiagnosticCode::UnusedParameter;
+                let warning = Diagnostic::warning(code, parameter_path(name), message);
+                self.report.push(item.key_span(), warning);
+            }
+            if parameter.no_echo
+                && let Some(default) = item.get("default")
+            {
+                let message = format!(
+                    "Parameter '{name}' is `no_echo`, but its default can be read by everyone who can read the \
+                     template"
+                );
+                let path = parameter_path(name).key("default");
+                let warning = Diagnostic::warning(DiagnosticCode::ExposedCredential, path, message);
+                self.report.push(default.key_span(), warning);
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The `resources` section (seed 4, "Resource Declaration").
+
+use super::{Checker, Item, Labels, check_properties};
+use crate::check::properties::{Declared, TypeInfo};
+use crate::template::Declaration;
+use crate::walk::Walk;
+use formwork_model::{
+    CheckContext, DeletionPolicy, Diagnostic, DiagnosticCode, Json, Label, Path, Segment, TypeName,
+};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+const RESOURCE_KEYS: [&str; 5] = ["type", "properties", "depends_on", "deletion_policy", "metadata"];
+
+impl Checker<'_> {
+    pub(super) fn resources(&mut self, section: Item<'_>, labels: &Labels) -> IndexMap<Label, Declaration> {
+        let mut declared = IndexMap::with_capacity(labels.len());
+        let base = Path::of(["resources"]);
+        for (name, item) in section.members().into_iter().flatten() {
+            let mut path = base.clone();
+            path.push(Segment::Key(name.clone()));
+            if let Some(declaration) = self.resource(item, path, labels) {
+                declared.insert(Label::new(name), declaration);
+            }
+        }
+        declared
+    }
+
+    fn resource(&mut self, item: Item<'_>, path: Path, labels: &Labels) -> Option<Declaration> {
+        if !item.value.is_object() {
+            let message = "Resource declaration must be an object";
+            self.error(item.span(), DiagnosticCode::WrongType, path, message);
+            return None;
+        }
+        self.unknown_keys("resource", item, &path, &RESOURCE_KEYS);
+        let info = self.resource_type(item, &path);
+        let (refers_to, parametrised) = self.properties(item, &path, labels, info.as_deref());
+        let depends_on = self.depends_on(item, &path, labels);
+        let deletion_policy = self.deletion_policy(item, &path);
+        let type_name = info?.schema.type_name.clone();
+        Some(Declaration { type_name, deletion_policy, depends_on, refers_to, parametrised })
+    }
+
+    fn resource_type(&mut self, item: Item<'_>, path: &Path) -> Option<Arc<TypeInfo>> {
+        let declared = item.get("type");
+        let Some(Json::String(name)) = declared.map(|declared| declared.value) else {
+            let span = declared.map_or(item.key_span(), Item::span);
+            let message = "`type` is required and must be a string";
+            self.error(span, DiagnosticCode::WrongType, path.key("type"), message);
+            return None;
+        };
+        if let Some(info) = self.types.get(&TypeName::from(name.as_str())) {
+            return Some(info);
+        }
+        let names = self.types.names();
+        let list = names.iter().map(TypeName::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported resource type: {name}. Supported: {list}");
+        let mut diagnostic = Diagnostic::error(DiagnosticCode::UnknownType, path.key("type"), message)
+            .note(format!("supported: {list}"));
+        diagnostic.hint = self.suggest.hint(name, names.iter().map(TypeName::as_str));
+        self.report.push(declared.map(Item::span).unwrap_or_default(), diagnostic);
+        None
+    }
+
+    /// Checks the properties; returns what they refer to, and whether a parameter stands in them.
+    fn properties(
+        &mut self,
+        item: Item<'_>,
+        path: &Path,
+        labels: &Labels,
+        info: Option<&TypeInfo>,
+    ) -> (Vec<(Label, Path)>, bool) {
+        let path = path.key("properties");
+        let Some(declared) = item.get("properties") else {
+            let message = "`properties` is required and must be an object";
+            self.error(item.key_span(), DiagnosticCode::MissingProperty, path, message);
+            return (Vec::new(), false);
+        };
+        if !declared.value.is_object() {
+            let message = "`properties` is required and must be an object";
+            self.error(declared.span(), DiagnosticCode::WrongType, path.clone(), message);
+            if let Some(info) = info {
+                let message = format!("{} `properties` must be an object", info.sentence_title());
+                self.error(declared.span(), DiagnosticCode::WrongType, path, message);
+            }
+            return (Vec::new(), false);
+        }
+        let mut names = self.names(labels, path.clone());
+        let value = Walk::new(&mut names, &path).bag(declared.value, declared.node);
+        let (edges, parametrised) = (names.edges, names.parametrised);
+        if let Some(info) = info {
+            let declared = Declared { properties: &value, path: &path, node: declared.node };
+            check_properties(info, &declared, &mut self.report, &mut self.suggest);
+            info.rules.check(&value, &mut CheckContext { base: path, found: self.report.found_mut() });
+        }
+        (edges, parametrised)
+    }
+
+    fn depends_on(&mut self, item: Item<'_>, path: &Path, labels: &Labels) -> Vec<(Label, Path)> {
+        let Some(declared) = item.get("depends_on") else { return Vec::new() };
+        let path = path.key("depends_on");
+        let Some(entries) = declared.value.as_array() else {
+            let message = "`depends_on` must be an array";
+            self.error(declared.span(), DiagnosticCode::WrongType, path, message);
+            return Vec::new();
+        };
+        let mut edges = Vec::with_capacity(entries.len());
+        for (index, entry) in entries.iter().enumerate() {
+            let node = declared.node.and_then(|node| node.child(&Segment::Index(index)));
+            let entry = Item { value: entry, node };
+            match entry.value.as_str() {
+                Some(name) if labels.contains_key(name) => edges.push((Label::from(name), path.index(index))),
+                Some(name) => {
+                    let message = format!("depends_on references unknown resource '{name}'");
+                    let mut diagnostic =
+                        Diagnostic::error(DiagnosticCode::UnknownReference, path.clone(), message);
+                    diagnostic.hint = self.suggest.hint(name, labels.keys().map(String::as_str));
+                    self.report.push(entry.span(), diagnostic);
+                }
+                None => {
+                    let message = "Each depends_on entry must be a string";
+                    self.error(entry.span(), DiagnosticCode::WrongType, path.clone(), message);
+                }
+            }
+        }
+        edges
+    }
+
+    fn deletion_policy(&mut self, item: Item<'_>, path: &Path) -> DeletionPolicy {
+        let Some(declared) = item.get("deletion_policy") else { return DeletionPolicy::Delete };
+        match declared.value.as_str() {
+            Some("delete") => DeletionPolicy::Delete,
+            Some("retain") => DeletionPolicy::Retain,
+            other => {
+                let message = "`deletion_policy` must be one of: delete, retain";
+                let code = DiagnosticCode::InvalidValue;
+                let mut diagnostic = Diagnostic::error(code, path.key("deletion_policy"), message);
+                diagnostic.hint = other.and_then(|other| self.suggest.hint(other, ["delete", "retain"]));
+                self.report.push(declared.span(), diagnostic);
+                DeletionPolicy::Delete
+            }
+        }
+    }
+}

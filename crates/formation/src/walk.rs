@@ -1,0 +1,281 @@
+//! The one walk that turns a value of the template into an [`Expr`].
+//!
+//! Checking and lowering both take it, each with its own [`Names`]: what is checked is exactly
+//! what is lowered.
+
+use crate::expression::{Form, Token, tokens};
+use formwork_model::{
+    Children, Expr, ExprLeaf, Json, Label, Part, Path, Ref, RefPath, RefTarget, Secret, Segment, SourceNode,
+    Span, Visibility,
+};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// What a parameter stands for.
+#[derive(Clone)]
+pub(crate) enum Value {
+    Text(Arc<str>),
+    Secret(Secret<Json>),
+    /// Not known now: whatever was there stays.
+    Unresolved,
+}
+
+/// What a name in a `sub` stands for.
+pub(crate) enum Meaning {
+    Parameter(Value),
+    Resource(Label),
+    Nothing,
+}
+
+/// Where in the template an expression stands.
+pub(crate) struct Spot<'w> {
+    pub(crate) trail: &'w Trail,
+    pub(crate) node: Option<&'w SourceNode>,
+}
+
+impl Spot<'_> {
+    pub(crate) fn path(&self) -> Path {
+        self.trail.path()
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.node.map(|node| node.span).unwrap_or_default()
+    }
+
+    /// The span of the expression's text, where it is known, not of the object around it.
+    pub(crate) fn text_span(&self) -> Span {
+        let Some(SourceNode { children: Children::Object(members), .. }) = self.node else {
+            return self.span();
+        };
+        members.first().map_or_else(|| self.span(), |(_, member)| member.span)
+    }
+}
+
+/// What the walk asks of names, and where it reports what it meets.
+pub(crate) trait Names {
+    /// The value of a parameter that stands alone; an unknown one is `Unresolved`.
+    fn parameter(&mut self, name: &str, spot: &Spot<'_>) -> Value;
+    /// The resource that a `ref` names.
+    fn resource(&mut self, name: &str, spot: &Spot<'_>) -> Option<Label>;
+    /// What a name in a `sub` stands for: a parameter before a resource (seed 4, "Sub
+    /// Expressions").
+    fn meaning(&mut self, name: &str, spot: &Spot<'_>) -> Meaning;
+    /// A `ref_attr` where none may be.
+    fn misplaced(&mut self, spot: &Spot<'_>);
+}
+
+/// The path of the walk, as it goes.
+#[derive(Default)]
+pub(crate) struct Trail {
+    segments: Vec<Segment>,
+}
+
+impl Trail {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { segments: path.segments().to_vec() }
+    }
+
+    pub(crate) fn path(&self) -> Path {
+        self.segments.iter().cloned().collect()
+    }
+}
+
+/// A walk through one part of the template.
+pub(crate) struct Walk<'n, N> {
+    names: &'n mut N,
+    trail: Trail,
+}
+
+impl<'n, N: Names> Walk<'n, N> {
+    /// A walk that begins at a path.
+    pub(crate) fn new(names: &'n mut N, start: &Path) -> Self {
+        Self { names, trail: Trail::new(start) }
+    }
+
+    /// A bag of members, which is never itself an expression: `properties`, `metadata`.
+    pub(crate) fn bag(&mut self, value: &Json, node: Option<&SourceNode>) -> Expr {
+        self.data(value, node).unwrap_or_else(|| Expr::Plain(value.clone()))
+    }
+
+    /// Any value.
+    pub(crate) fn value(&mut self, value: &Json, node: Option<&SourceNode>) -> Expr {
+        self.changed(value, node).unwrap_or_else(|| Expr::Plain(value.clone()))
+    }
+
+    /// The expression that a value becomes; `None` if it is data as it stands, so that large
+    /// literal parts are copied once, by whoever holds them.
+    fn changed(&mut self, value: &Json, node: Option<&SourceNode>) -> Option<Expr> {
+        let spot = Spot { trail: &self.trail, node };
+        let leaf = match Form::of(value) {
+            Form::Data => return self.data(value, node),
+            Form::Plain => return None,
+            Form::Literal(inner) => return Some(Expr::Plain(inner.clone())),
+            Form::Param(name) => return Some(value_expr(self.names.parameter(name, &spot))),
+            Form::Sub(text) => return Some(self.sub(text, node)),
+            Form::Ref(name) => self
+                .names
+                .resource(name, &spot)
+                .map_or(ExprLeaf::KeepPrevious, |label| ExprLeaf::Ref(native_id(label))),
+            Form::RefAttr(_) => {
+                self.names.misplaced(&spot);
+                ExprLeaf::KeepPrevious
+            }
+        };
+        Some(Expr::Leaf(leaf))
+    }
+
+    fn data(&mut self, value: &Json, node: Option<&SourceNode>) -> Option<Expr> {
+        match value {
+            Json::Array(items) => self.array(items, node),
+            Json::Object(members) => self.object(members, node),
+            _ => None,
+        }
+    }
+
+    fn array(&mut self, items: &[Json], node: Option<&SourceNode>) -> Option<Expr> {
+        let nodes = match node.map(|node| &node.children) {
+            Some(Children::Array(nodes)) => nodes.as_slice(),
+            _ => &[],
+        };
+        let mut built: Option<Vec<Expr>> = None;
+        for (index, item) in items.iter().enumerate() {
+            self.trail.segments.push(Segment::Index(index));
+            let changed = self.changed(item, nodes.get(index));
+            self.trail.segments.pop();
+            match (&mut built, changed) {
+                (None, None) => {}
+                (Some(built), changed) => built.push(changed.unwrap_or_else(|| Expr::Plain(item.clone()))),
+                (None, Some(changed)) => {
+                    let before = items[..index].iter().cloned().map(Expr::Plain);
+                    built = Some(before.chain([changed]).collect());
+                }
+            }
+        }
+        built.map(Expr::array)
+    }
+
+    fn object(&mut self, members: &serde_json::Map<String, Json>, node: Option<&SourceNode>) -> Option<Expr> {
+        let mut built: Option<IndexMap<Arc<str>, Expr>> = None;
+        for (index, (key, member)) in members.iter().enumerate() {
+            if built.is_none() && !(member.is_array() || member.is_object()) {
+                continue;
+            }
+            let (key, node) = member_node(node, index, key);
+            self.trail.segments.push(Segment::Key(key.clone()));
+            let changed = self.changed(member, node);
+            self.trail.segments.pop();
+            match (&mut built, changed) {
+                (None, None) => {}
+                (Some(built), changed) => {
+                    built.insert(key, changed.unwrap_or_else(|| Expr::Plain(member.clone())));
+                }
+                (None, Some(changed)) => {
+                    let before = members.iter().take(index);
+                    let mut all: IndexMap<Arc<str>, Expr> = IndexMap::with_capacity(members.len());
+                    all.extend(
+                        before.map(|(key, member)| (key.as_str().into(), Expr::Plain(member.clone()))),
+                    );
+                    all.insert(key, changed);
+                    built = Some(all);
+                }
+            }
+        }
+        built.map(Expr::object)
+    }
+
+    /// The value of a `sub`. One unresolved parameter makes the whole unresolved: there are no
+    /// half texts.
+    fn sub(&mut self, text: &str, node: Option<&SourceNode>) -> Expr {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut unresolved = false;
+        for token in tokens(text) {
+            let name = match token {
+                Token::Text(text) => {
+                    parts.push(Part::Text(text.into()));
+                    continue;
+                }
+                Token::Name(name) => name,
+            };
+            match self.names.meaning(name, &Spot { trail: &self.trail, node }) {
+                Meaning::Parameter(Value::Text(text)) => parts.push(Part::Text(text)),
+                Meaning::Parameter(Value::Secret(secret)) => parts.push(Part::Secret(secret)),
+                Meaning::Resource(label) => parts.push(Part::Ref(native_id(label))),
+                Meaning::Parameter(Value::Unresolved) | Meaning::Nothing => unresolved = true,
+            }
+        }
+        if unresolved {
+            return Expr::Leaf(ExprLeaf::KeepPrevious);
+        }
+        joined(parts)
+    }
+}
+
+/// The span node of a member, and its key without a new allocation where there is one.
+pub(crate) fn member_node<'a>(
+    node: Option<&'a SourceNode>,
+    index: usize,
+    key: &str,
+) -> (Arc<str>, Option<&'a SourceNode>) {
+    let Some(SourceNode { children: Children::Object(nodes), .. }) = node else { return (key.into(), None) };
+    // Spans are built beside the value, in its order; a lookup is only for those that were not.
+    match nodes.get_index(index).filter(|(name, _)| ***name == *key).or_else(|| nodes.get_key_value(key)) {
+        Some((name, node)) => (name.clone(), Some(node)),
+        None => (key.into(), None),
+    }
+}
+
+fn native_id(label: Label) -> Ref {
+    Ref::native_id(label)
+}
+
+/// A reference to a named output of a resource (seed 4, "`ref_attr`").
+pub(crate) fn output_ref(label: Label, attribute: &str) -> Ref {
+    Ref {
+        to: RefTarget::Resource { stack: None, type_name: None, label },
+        path: RefPath::Output(attribute.into()),
+        json: None,
+        visibility: Visibility::Clear,
+    }
+}
+
+fn value_expr(value: Value) -> Expr {
+    match value {
+        Value::Text(text) => Expr::Plain(Json::from(&*text)),
+        Value::Secret(secret) => Expr::Leaf(ExprLeaf::Secret(secret)),
+        Value::Unresolved => Expr::Leaf(ExprLeaf::KeepPrevious),
+    }
+}
+
+/// The parts of a text as one value: a template if a reference is among them, else a text, which
+/// is secret if any part is.
+fn joined(parts: Vec<Part>) -> Expr {
+    if parts.iter().any(|part| matches!(part, Part::Ref(_))) {
+        return Expr::Leaf(ExprLeaf::Template(merged(parts)));
+    }
+    let secret = parts.iter().any(|part| matches!(part, Part::Secret(_)));
+    let mut text = String::new();
+    for part in &parts {
+        match part {
+            Part::Text(piece) => text.push_str(piece),
+            Part::Secret(secret) => text.push_str(&formwork_model::as_text(secret.expose())),
+            Part::Ref(_) => {}
+        }
+    }
+    if secret {
+        return Expr::Leaf(ExprLeaf::Secret(Secret::new(Json::String(text))));
+    }
+    Expr::Plain(Json::String(text))
+}
+
+/// The parts with neighbouring texts made one.
+fn merged(parts: Vec<Part>) -> Vec<Part> {
+    let mut out: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        if let (Some(Part::Text(last)), Part::Text(next)) = (out.last_mut(), &part) {
+            *last = format!("{last}{next}").into();
+        } else {
+            out.push(part);
+        }
+    }
+    out
+}
