@@ -7,11 +7,23 @@
 //! [`Input`], jitter from a seed in the journal.
 
 mod batch;
+mod classify;
+mod fold;
 mod input;
 mod limits;
+mod operation;
+mod outputs;
+mod spec;
+mod waiting;
 
 pub use batch::{
     Act, Batch, Call, CallKind, LookupCall, ReadCall, Records, SecretFill, SecretPiece, Timer, TimerKey,
 };
+pub use classify::{Class, classify};
+pub use fold::fold;
 pub use input::{Answer, CallId, Found, Input, ReadAnswer};
 pub use limits::Limits;
+pub use operation::Operation;
+pub use outputs::resolve_outputs;
+pub use spec::{Opening, OperationSpec, ReplayError};
+pub use waiting::{Waiting, WaitsFor};
