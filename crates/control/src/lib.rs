@@ -1,1 +1,38 @@
-//! The use cases: validate, plan, deploy, destroy, and what they keep.
+//! The use cases: functions of a principal and a request, and the only code that strings front
+//! ends, planner, engine and store together.
+//!
+//! ```text
+//! validate → observe → plan → authorise → begin → run → finish
+//! ```
+//!
+//! **Architecture invariant:** nothing here formats for people or knows of routes. What a command
+//! or a route does is one call of [`Control`].
+
+mod authorise;
+mod control;
+mod error;
+mod finish;
+mod formation;
+mod ids;
+mod input;
+mod operations;
+mod principal;
+mod projects;
+mod resources;
+mod tokens;
+
+pub use control::{Control, ControlOptions};
+pub use error::ControlError;
+pub use formation::{
+    CreateFormation, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView, GraphNodeView,
+    GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation, UpdateFormation,
+    ValidateFormation, Validation,
+};
+pub use input::{JsonMap, TemplateInput};
+pub use operations::OperationView;
+pub use principal::Principal;
+pub use projects::Project;
+pub use tokens::{NewToken, TokenRecord};
+
+pub use formwork_engine::Clock;
+pub use formwork_platform::UpdateMode;

@@ -1,0 +1,109 @@
+//! The use cases' common ground: what they are made of, how they start and stop.
+
+use crate::{ControlError, finish::Finisher};
+use formwork_engine::{Clock, Engine, EngineOptions, Registry};
+use formwork_formation::Limits;
+use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId};
+use formwork_platform::{Platform, PlatformCatalog};
+use formwork_store::{Reader, Store};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How [`Control`] behaves.
+#[derive(Clone, Debug)]
+pub struct ControlOptions {
+    /// Bounds of templates.
+    pub limits: Limits,
+    /// How the engine behaves, with the owner that holds its leases.
+    pub engine: EngineOptions,
+}
+
+/// All use cases, over one store.
+pub struct Control {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) reader: Arc<dyn Reader>,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) catalog: Arc<PlatformCatalog>,
+    pub(crate) key: InstanceKey,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) limits: Limits,
+    pub(crate) default_project: DefaultProject,
+}
+
+/// The project that is meant where nothing names one; known once the store is open.
+#[derive(Debug, Default)]
+pub(crate) struct DefaultProject(OnceLock<ProjectId>);
+
+impl DefaultProject {
+    pub(crate) fn get(&self) -> Option<&ProjectId> {
+        self.0.get()
+    }
+}
+
+impl Control {
+    /// Opens the use cases over a store: makes the project `default` if there is none. Nothing is
+    /// recovered yet: see [`recover`](Self::recover).
+    ///
+    /// # Errors
+    /// Faults of the store.
+    pub async fn open(
+        store: Arc<dyn Store>,
+        key: InstanceKey,
+        clock: Arc<dyn Clock>,
+        options: ControlOptions,
+    ) -> Result<Arc<Self>, ControlError> {
+        let platform = Platform::new(store.clone(), key.clone());
+        let catalog = Platform::catalog();
+        let mut registry = Registry::new();
+        registry
+            .register(platform.clone(), catalog.names())
+            .map_err(|clash| ControlError::new(formwork_model::WireCode::InternalError, clash.to_string()))?;
+        let reader = store.reader();
+        let hooks = Arc::new(Finisher { reader: reader.clone(), key: key.clone() });
+        let engine =
+            Engine::new(store.clone(), Arc::new(registry), key.clone(), clock.clone(), hooks, options.engine);
+        let control = Self {
+            store,
+            reader,
+            engine,
+            platform,
+            catalog,
+            key,
+            clock,
+            limits: options.limits,
+            default_project: DefaultProject::default(),
+        };
+        let project = control.default_project().await?;
+        let _ = control.default_project.0.set(project.id);
+        Ok(Arc::new(control))
+    }
+
+    /// Takes over what unfinished operations a dead process left, and names them.
+    ///
+    /// # Errors
+    /// Faults of the store. An operation that can't be read is reported and left alone.
+    pub async fn recover(
+        &self,
+        is_dead: &(dyn Fn(&OwnerId) -> bool + Send + Sync),
+    ) -> Result<Vec<OperationId>, ControlError> {
+        let handles = self.engine.recover(is_dead).await?;
+        Ok(handles.iter().map(|handle| handle.id().clone()).collect())
+    }
+
+    /// The operations that run in this process.
+    pub fn running(&self) -> Vec<OperationId> {
+        self.engine.running().iter().map(|handle| handle.id().clone()).collect()
+    }
+
+    /// Stops: nothing new starts, what is in flight may end within `grace`, the rest is left to be
+    /// recovered.
+    pub async fn shutdown(&self, grace: Duration) {
+        self.engine.shutdown(grace).await;
+    }
+
+    /// The types that exist.
+    pub fn catalog(&self) -> Arc<PlatformCatalog> {
+        self.catalog.clone()
+    }
+}

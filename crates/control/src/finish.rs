@@ -1,0 +1,69 @@
+//! What an operation's end makes of its formation's record: written in the same unit.
+
+use crate::formation::{FormationDoc, FormationStatus, Pending};
+use async_trait::async_trait;
+use formwork_engine::{Ending, Hooks};
+use formwork_engine_core::resolve_outputs;
+use formwork_model::{InstanceKey, Json, OperationKind, OperationStatus, StackId};
+use formwork_store::{ObjectWrite, Reader, StoreError};
+use std::sync::Arc;
+
+/// Closes formation records. Also runs on recovery, so it depends on nothing but the store.
+pub(crate) struct Finisher {
+    pub(crate) reader: Arc<dyn Reader>,
+    pub(crate) key: InstanceKey,
+}
+
+#[async_trait]
+impl Hooks for Finisher {
+    async fn finishing(&self, ending: &Ending<'_>) -> Result<Vec<ObjectWrite>, StoreError> {
+        let mut writes = Vec::new();
+        for stack in &ending.plan.stacks {
+            let Some(object) = self.reader.object(stack.id.as_str()).await? else { continue };
+            let Ok(mut doc) = serde_json::from_value::<FormationDoc>(object.doc) else {
+                return Err(StoreError::Unreadable {
+                    record: object.id,
+                    reason: "the formation's record is not of a known shape".to_owned(),
+                });
+            };
+            // Another operation's business: ours was recorded already.
+            let Some(pending) = doc.pending.take().filter(|pending| pending.operation == *ending.operation)
+            else {
+                continue;
+            };
+            close(&mut doc, &stack.id, pending, ending);
+            writes.push(doc.update(&stack.id, None));
+        }
+        let _ = &self.key;
+        Ok(writes)
+    }
+}
+
+fn close(doc: &mut FormationDoc, id: &StackId, pending: Pending, ending: &Ending<'_>) {
+    doc.error = ending.failure.cloned();
+    match (pending.kind, ending.status) {
+        (OperationKind::Delete, OperationStatus::Succeeded) => {
+            doc.status = FormationStatus::Deleted;
+            doc.name = format!("{}__deleted__{id}", doc.name);
+        }
+        (OperationKind::Delete, _) => doc.status = FormationStatus::DeleteFailed,
+        (_, OperationStatus::Succeeded) => {
+            doc.status = FormationStatus::Active;
+            doc.resolved_parameters = pending.resolved_parameters;
+            if let Some(template) = pending.template {
+                doc.template = template;
+            }
+            resolve(doc, id, ending);
+        }
+        _ => doc.status = FormationStatus::Failed,
+    }
+}
+
+/// Outputs and metadata, recomputed on each successful deploy.
+fn resolve(doc: &mut FormationDoc, id: &StackId, ending: &Ending<'_>) {
+    let Some(stack) = ending.plan.stacks.iter().find(|stack| stack.id == *id) else { return };
+    let (outputs, metadata) = resolve_outputs(stack, ending.rows);
+    let outputs = outputs.into_iter().map(|(name, value)| (name.to_string(), value));
+    doc.outputs = Some(Json::Object(outputs.collect()));
+    doc.resolved_metadata = metadata;
+}

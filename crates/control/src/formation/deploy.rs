@@ -1,0 +1,257 @@
+//! Deploys: create and update.
+
+use super::ObservePolicy;
+use super::plan::{Ready, Readying, demand_hash, rebind};
+use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
+use crate::input::{check_metadata, supplied};
+use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
+use formwork_engine::{BeginError, BeginRequest};
+use formwork_formation::resolved_parameters;
+use formwork_model::{
+    Json, OperationId, OperationKind, PlanHash, ProjectId, RowRef, StackId, StackKey, WireCode,
+};
+use formwork_store::{DomainError, ObjectWrite, StoreError, UniqueKey};
+use std::sync::Arc;
+
+/// A formation to be made.
+#[derive(Clone, Debug)]
+pub struct CreateFormation {
+    /// In which project.
+    pub project_id: Option<ProjectId>,
+    /// Its name, unique in the project.
+    pub name: String,
+    /// Its template.
+    pub template: TemplateInput,
+    /// Static annotations.
+    pub metadata: Option<Json>,
+    /// The parameters.
+    pub parameters: Option<JsonMap>,
+    /// The plan that was approved; another one is refused.
+    pub plan_hash: Option<PlanHash>,
+}
+
+/// A further deploy of a formation.
+#[derive(Clone, Debug, Default)]
+pub struct UpdateFormation {
+    /// The template; `None` applies the stored one again.
+    pub template: Option<TemplateInput>,
+    /// Static annotations: `None` leaves them, `Some(None)` clears them.
+    pub metadata: Option<Option<Json>>,
+    /// The parameters.
+    pub parameters: Option<JsonMap>,
+    /// The plan that was approved; another one is refused.
+    pub plan_hash: Option<PlanHash>,
+}
+
+/// A deploy that has begun: durable, and running whatever the caller does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deploy {
+    /// The formation.
+    pub formation: StackId,
+    /// The operation to follow.
+    pub operation: OperationId,
+}
+
+/// What `begin` needs beside what is ready.
+pub(crate) struct Beginning<'a> {
+    pub(crate) principal: &'a Principal,
+    pub(crate) project: &'a ProjectId,
+    pub(crate) stack: StackId,
+    pub(crate) operation: OperationId,
+    pub(crate) kind: OperationKind,
+    pub(crate) record: ObjectWrite,
+}
+
+impl Control {
+    /// Begins a formation's first deploy.
+    ///
+    /// # Errors
+    /// `VALIDATION_FAILED`, `FORMATION_MISSING_PARAMETERS`, `FORMATION_INVALID_METADATA`,
+    /// `NAME_CONFLICT`, `PLAN_OUTDATED`. Nothing is stored then.
+    pub async fn create_formation(
+        &self,
+        p: &Principal,
+        request: CreateFormation,
+    ) -> Result<Deploy, ControlError> {
+        let project = Self::project_of(p, request.project_id.as_ref())?;
+        self.get_project(p, &project).await?;
+        check_name(&request.name)?;
+        let mut prepared = self.prepare(&request.template)?;
+        let supplied = supplied(request.parameters.as_ref(), false);
+        let readying = Readying {
+            principal: p,
+            project: &project,
+            name: &request.name,
+            existing: None,
+            supplied: &supplied,
+            strict: true,
+            observe: ObservePolicy::Off,
+        };
+        let mut ready = self.make_ready(&mut prepared, &readying).await?;
+        check_metadata(request.metadata.as_ref())?;
+        demand_hash(&ready, request.plan_hash)?;
+        self.demand_free_name(&project, &request.name).await?;
+        let stack = StackId::from(ids::mint("form"));
+        let operation = OperationId::from(ids::mint("form_op"));
+        rebind(&mut ready.plan, &stack, &StackKey::new(project.clone(), request.name.as_str()));
+        let sealed = seal_template(&self.key, &stack, prepared.template.raw());
+        let doc = FormationDoc {
+            name: request.name,
+            status: FormationStatus::Creating,
+            template: sealed.clone(),
+            outputs: None,
+            metadata: request.metadata,
+            resolved_metadata: None,
+            resolved_parameters: None,
+            error: None,
+            pending: Some(Pending {
+                operation: operation.clone(),
+                kind: OperationKind::Create,
+                template: Some(sealed),
+                resolved_parameters: resolved_parameters(&prepared.template, &supplied),
+            }),
+        };
+        let record = doc.insert(&stack, &project);
+        let beginning = Beginning {
+            principal: p,
+            project: &project,
+            stack,
+            operation,
+            kind: OperationKind::Create,
+            record,
+        };
+        self.begin(ready, beginning).await
+    }
+
+    /// Begins a further deploy.
+    ///
+    /// # Errors
+    /// As [`create_formation`](Self::create_formation), and `RESOURCE_NOT_FOUND`,
+    /// `OPERATION_IN_PROGRESS`.
+    pub async fn update_formation(
+        &self,
+        p: &Principal,
+        id: &StackId,
+        request: UpdateFormation,
+    ) -> Result<Deploy, ControlError> {
+        let existing = self.formation_record(p, id).await?;
+        check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
+        self.demand_idle(&existing).await?;
+        let input = self.template_or_stored(request.template, Some(&existing))?;
+        let mut prepared = self.prepare(&input)?;
+        let supplied = supplied(request.parameters.as_ref(), true);
+        let readying = Readying {
+            principal: p,
+            project: &existing.project,
+            name: &existing.doc.name,
+            existing: Some(&existing),
+            supplied: &supplied,
+            strict: true,
+            observe: ObservePolicy::Live,
+        };
+        let ready = self.make_ready(&mut prepared, &readying).await?;
+        demand_hash(&ready, request.plan_hash)?;
+        let operation = OperationId::from(ids::mint("form_op"));
+        let doc = FormationDoc {
+            status: FormationStatus::Updating,
+            metadata: request.metadata.unwrap_or_else(|| existing.doc.metadata.clone()),
+            pending: Some(Pending {
+                operation: operation.clone(),
+                kind: OperationKind::Update,
+                template: Some(seal_template(&self.key, id, prepared.template.raw())),
+                resolved_parameters: resolved_parameters(&prepared.template, &supplied),
+            }),
+            ..existing.doc.clone()
+        };
+        let beginning = Beginning {
+            principal: p,
+            project: &existing.project,
+            stack: id.clone(),
+            operation,
+            kind: OperationKind::Update,
+            record: doc.update(id, Some(existing.version)),
+        };
+        self.begin(ready, beginning).await
+    }
+
+    /// Begins an operation: from here on it is durable and goes on by itself.
+    pub(crate) async fn begin(&self, ready: Ready, beginning: Beginning<'_>) -> Result<Deploy, ControlError> {
+        let Beginning { principal, project, stack, operation, kind, record } = beginning;
+        let plan = Arc::new(ready.plan);
+        let new_rows = plan.steps.iter().filter_map(|step| match step.row {
+            RowRef::New(number) => Some(number + 1),
+            RowRef::Existing(_) => None,
+        });
+        let minted = (0..new_rows.max().unwrap_or(0)).map(|_| ids::mint("form_res").into()).collect();
+        let action = match kind {
+            OperationKind::Create => "formations:CreateFormation",
+            OperationKind::Update => "formations:UpdateFormation",
+            OperationKind::Delete => "formations:DeleteFormation",
+        };
+        let detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
+        self.audit(principal, Some(project), action, stack.as_str(), detail).await?;
+        let request = BeginRequest {
+            id: operation.clone(),
+            kind,
+            project: project.clone(),
+            actor: principal.actor.clone(),
+            plan: plan.clone(),
+            secrets: ready.secrets,
+            rows: ready.rows,
+            minted,
+            objects: vec![record],
+        };
+        match self.engine.begin(request).await {
+            Ok(_) => Ok(Deploy { formation: stack, operation }),
+            Err(BeginError::Held(holder)) => Err(ControlError::held(&holder)),
+            Err(BeginError::Moved(step)) => Err(ControlError::moved(step, &plan)),
+            Err(BeginError::TooMany) => Err(ControlError::new(
+                WireCode::OperationInProgress,
+                "Too many operations are in progress. Try again later.",
+            )),
+            Err(BeginError::Store(StoreError::Object(DomainError::KeyTaken { value, .. }))) => {
+                Err(name_conflict(&value))
+            }
+            // The record changed under us: somebody else began between our read and our write.
+            Err(BeginError::Store(StoreError::Object(DomainError::VersionConflict { .. }))) => {
+                match self.reader.lease(&stack).await? {
+                    Some(holder) => Err(ControlError::held(&holder)),
+                    None => Err(ControlError::new(
+                        WireCode::PlanOutdated,
+                        "The formation changed while the deploy was being prepared. Try again.",
+                    )),
+                }
+            }
+            Err(BeginError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// Refuses early what `begin` would refuse anyway, before anything is observed.
+    pub(crate) async fn demand_idle(&self, record: &FormationRecord) -> Result<(), ControlError> {
+        match self.reader.lease(&record.id).await? {
+            Some(holder) => Err(ControlError::held(&holder)),
+            None => Ok(()),
+        }
+    }
+
+    async fn demand_free_name(&self, project: &ProjectId, name: &str) -> Result<(), ControlError> {
+        let key = UniqueKey { key: "name".to_owned(), value: name.to_owned() };
+        match self.reader.find_object(Some(project), super::record::TYPE, &key).await? {
+            Some(_) => Err(name_conflict(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn name_conflict(name: &str) -> ControlError {
+    ControlError::new(WireCode::NameConflict, format!("A formation with the name '{name}' already exists."))
+}
+
+fn check_name(name: &str) -> Result<(), ControlError> {
+    if name.trim().is_empty() || name.chars().count() > 255 || name.chars().any(char::is_control) {
+        return Err(ControlError::validation(
+            "`name` must have 1 to 255 characters, none of them a control character",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Teardown: everything the ledger stands for goes; the template is not needed.
+
+use super::deploy::{Beginning, Deploy};
+use super::plan::Ready;
+use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending};
+use crate::operations::name_failures;
+use crate::{Control, ControlError, Principal, ids};
+use formwork_model::{
+    Catalog as _, DeletionPolicy, Desired, Json, Matching, Mode, NativeId, OnFailure, OperationId,
+    OperationKind, Ownership, Row, StackDesired, StackId, StackKey, TypeName, WireCode,
+};
+use formwork_planner::{PlanRequest, Planning, plan};
+use formwork_plugin::{CallContext, ResourcePlugin as _};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How long the pre-flight may take.
+const PREFLIGHT_MILLIS: u64 = 30_000;
+
+impl Control {
+    /// Begins a formation's teardown. A blocker that can be foreseen is refused before anything is
+    /// deleted (seed 4, "Rollback on a Failed Deploy").
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, `OPERATION_IN_PROGRESS`, `FORMATION_DELETE_FAILED`.
+    pub async fn delete_formation(&self, p: &Principal, id: &StackId) -> Result<Deploy, ControlError> {
+        let existing = self.formation_record(p, id).await?;
+        self.demand_idle(&existing).await?;
+        let rows = self.reader.rows(id).await?;
+        self.preflight(p, &existing, &rows).await?;
+        let desired = nothing_desired(&existing);
+        let planning = plan(&PlanRequest {
+            kind: OperationKind::Delete,
+            desired: &desired,
+            rows: &rows,
+            observations: &BTreeMap::new(),
+            catalog: &*self.catalog,
+            key: &self.key,
+        });
+        let Planning { plan, secrets, warnings } =
+            planning.map_err(|found| ControlError::invalid_template(&found))?;
+        let hash = plan.hash();
+        let warnings = warnings.iter().cloned().collect();
+        let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings };
+        let operation = OperationId::from(ids::mint("form_op"));
+        let doc = FormationDoc {
+            status: FormationStatus::Deleting,
+            pending: Some(Pending {
+                operation: operation.clone(),
+                kind: OperationKind::Delete,
+                template: None,
+                resolved_parameters: None,
+            }),
+            ..existing.doc.clone()
+        };
+        let beginning = Beginning {
+            principal: p,
+            project: &existing.project,
+            stack: id.clone(),
+            operation,
+            kind: OperationKind::Delete,
+            record: doc.update(id, Some(existing.version)),
+        };
+        self.begin(ready, beginning).await
+    }
+
+    async fn preflight(
+        &self,
+        p: &Principal,
+        record: &FormationRecord,
+        rows: &[Row],
+    ) -> Result<(), ControlError> {
+        let doomed: Vec<(TypeName, NativeId)> = rows
+            .iter()
+            .filter_map(|row| row.current.as_ref())
+            .filter(|object| object.deletion_policy != DeletionPolicy::Retain)
+            .filter(|object| {
+                self.catalog.get(&object.type_name).is_some_and(|rules| rules.capabilities().delete_blockers)
+            })
+            .map(|object| (object.type_name.clone(), object.native_id.clone()))
+            .collect();
+        if doomed.is_empty() {
+            return Ok(());
+        }
+        let deadline = self.clock.now().plus(PREFLIGHT_MILLIS);
+        let context = CallContext::observing(record.project.clone(), p.actor.clone(), deadline);
+        let blockers = self
+            .platform
+            .delete_blockers(&context, &doomed)
+            .await
+            .map_err(|error| ControlError::new(WireCode::PluginUnavailable, error.to_string()))?;
+        if blockers.is_empty() {
+            return Ok(());
+        }
+        let failures: Vec<Json> = blockers
+            .iter()
+            .map(|blocker| {
+                let row = rows.iter().find(|row| {
+                    row.current.as_ref().is_some_and(|object| object.native_id == blocker.native_id)
+                });
+                serde_json::json!({
+                    "logical_id": row.map(|row| row.label.as_str()),
+                    "resource_type": blocker.resource_type,
+                    "error": blocker.reason,
+                })
+            })
+            .collect();
+        let message = format!(
+            "Formation '{}' could not be fully deleted; {}. No resource was deleted — the formation is unchanged and still '{}'. Resolve these and delete it again.",
+            record.id,
+            name_failures(&failures),
+            record.doc.status.as_str(),
+        );
+        Err(ControlError::new(WireCode::FormationDeleteFailed, message)
+            .with_meta(serde_json::json!({ "failures": failures })))
+    }
+}
+
+fn nothing_desired(record: &FormationRecord) -> Desired {
+    Desired {
+        project: record.project.clone(),
+        stacks: vec![StackDesired {
+            id: record.id.clone(),
+            key: StackKey::new(record.project.clone(), record.doc.name.as_str()),
+            mode: Mode::Reconcile,
+            ownership: Ownership::DeclaredOnly,
+            matching: Matching::Label,
+            on_failure: OnFailure::Continue,
+            resources: Vec::new(),
+            outputs: indexmap::IndexMap::new(),
+            metadata: None,
+        }],
+        source_map: Arc::default(),
+    }
+}

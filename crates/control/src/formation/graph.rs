@@ -1,0 +1,59 @@
+//! A template's dependency graph, for people to look at.
+
+use crate::{Control, ControlError, TemplateInput};
+
+/// A dependency graph, in the order of creation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphView {
+    /// The resources.
+    pub nodes: Vec<GraphNodeView>,
+    /// What waits for what.
+    pub edges: Vec<GraphEdgeView>,
+}
+
+/// A resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphNodeView {
+    /// Its logical id.
+    pub label: String,
+    /// Its type.
+    pub resource_type: String,
+}
+
+/// That one resource waits for another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphEdgeView {
+    /// What waits.
+    pub from: String,
+    /// What it waits for.
+    pub to: String,
+}
+
+impl Control {
+    /// The dependency graph of a template.
+    ///
+    /// # Errors
+    /// `VALIDATION_FAILED` with all that is wrong with the template.
+    pub fn graph(&self, input: &TemplateInput) -> Result<GraphView, ControlError> {
+        let template = self.prepare(input)?.template;
+        let order =
+            super::prepare::order(&template).map_err(|found| ControlError::invalid_template(&found))?;
+        let graph = template.graph();
+        let raw = &template.raw()["resources"];
+        let nodes =
+            order.order.iter().filter_map(|index| graph.get(*index)).map(|(label, ..)| GraphNodeView {
+                label: label.to_string(),
+                resource_type: raw[label.as_str()]["type"].as_str().unwrap_or_default().to_owned(),
+            });
+        let mut edges: Vec<_> = graph
+            .iter()
+            .flat_map(|(from, _, to)| to.iter().map(move |(to, _)| (from.to_string(), to.to_string())))
+            .collect();
+        let mut seen = std::collections::BTreeSet::new();
+        edges.retain(|edge| seen.insert(edge.clone()));
+        Ok(GraphView {
+            nodes: nodes.collect(),
+            edges: edges.into_iter().map(|(from, to)| GraphEdgeView { from, to }).collect(),
+        })
+    }
+}

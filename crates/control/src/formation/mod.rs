@@ -1,0 +1,19 @@
+//! Formations: a stack whose desired state came from a template.
+
+mod deploy;
+mod destroy;
+mod graph;
+mod plan;
+mod prepare;
+mod record;
+mod rows;
+mod validate;
+mod view;
+
+pub use deploy::{CreateFormation, Deploy, UpdateFormation};
+pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
+pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
+pub use record::FormationStatus;
+pub(crate) use record::{FormationDoc, Pending, live_link};
+pub use validate::{ValidateFormation, Validation};
+pub use view::FormationView;

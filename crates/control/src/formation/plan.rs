@@ -1,0 +1,332 @@
+//! Planning: what a deploy would do, changing nothing.
+
+use super::prepare::Prepared;
+use super::record::{FormationRecord, same_template};
+use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
+use formwork_formation::Supplied;
+use formwork_model::{
+    Action, Catalog as _, Cause, Diagnostic, Json, NativeId, Observation, OperationKind, Place, Plan,
+    PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored, TypeName,
+};
+use formwork_planner::{PlanRequest, Planning, plan};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The id a formation has in a plan for one that does not exist yet: plans are deterministic, so
+/// the real id is put in when the plan is carried out.
+const UNBORN: &str = "form_new";
+
+/// Whether to look at what is there before planning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObservePolicy {
+    /// Yes, now.
+    #[default]
+    Live,
+    /// No: plan from the ledger.
+    Off,
+}
+
+/// What to plan.
+#[derive(Clone, Debug)]
+pub struct PlanFormation {
+    /// The project; needed for a formation that does not exist yet.
+    pub project_id: Option<ProjectId>,
+    /// The formation; `None` plans a new one.
+    pub formation_id: Option<StackId>,
+    /// The template; `None` plans the stored one again.
+    pub template: Option<TemplateInput>,
+    /// The parameters.
+    pub parameters: Option<JsonMap>,
+    /// Whether to look first.
+    pub observe: ObservePolicy,
+}
+
+/// A plan with what people see of it.
+#[derive(Clone, Debug)]
+pub struct PlannedFormation {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// What a person approves.
+    pub hash: PlanHash,
+    /// One change per resource (seed 4, "Plan Diff").
+    pub changes: Vec<PlanChange>,
+    /// What is worth a look.
+    pub warnings: Vec<Diagnostic>,
+    /// What the caller may not do.
+    pub unauthorized: Vec<DeniedAction>,
+}
+
+/// What happens to one resource.
+#[derive(Clone, Debug)]
+pub struct PlanChange {
+    /// Its logical id.
+    pub logical_id: String,
+    /// Its type.
+    pub resource_type: TypeName,
+    /// `create`, `update`, `delete`, `no-op`; ours: `replace`.
+    pub action: &'static str,
+    /// Its object, where there is one.
+    pub physical_resource_id: Option<NativeId>,
+    /// The properties compared; none for a delete.
+    pub diff: Option<PlanDiff>,
+    /// Why.
+    pub cause: Option<Cause>,
+    /// Where it is declared.
+    pub place: Option<Place>,
+}
+
+/// The properties that a change compares, secrets masked.
+#[derive(Clone, Debug)]
+pub struct PlanDiff {
+    /// As declared.
+    pub desired: Json,
+    /// As they are; `None` where there is nothing to compare.
+    pub current: Option<Json>,
+}
+
+/// An action that the caller may not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeniedAction {
+    /// On which resource.
+    pub logical_id: String,
+    /// Of which type.
+    pub resource_type: TypeName,
+    /// Which action.
+    pub action: String,
+}
+
+/// Everything that a deploy of a plan needs.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) plan: Plan,
+    pub(crate) hash: PlanHash,
+    pub(crate) secrets: SecretSlots,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) observed: BTreeMap<RowId, Observation>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// What to make ready.
+pub(crate) struct Readying<'a> {
+    pub(crate) principal: &'a Principal,
+    pub(crate) project: &'a ProjectId,
+    pub(crate) name: &'a str,
+    pub(crate) existing: Option<&'a FormationRecord>,
+    pub(crate) supplied: &'a Supplied,
+    pub(crate) strict: bool,
+    pub(crate) observe: ObservePolicy,
+}
+
+impl Control {
+    /// Plans a deploy. Nothing is changed.
+    ///
+    /// # Errors
+    /// `VALIDATION_FAILED`, `RESOURCE_NOT_FOUND` for a formation that is not there.
+    pub async fn plan_formation(
+        &self,
+        p: &Principal,
+        request: PlanFormation,
+    ) -> Result<PlannedFormation, ControlError> {
+        let existing = match &request.formation_id {
+            Some(id) => Some(self.formation_record(p, id).await?),
+            None => None,
+        };
+        let project = match &existing {
+            Some(record) => {
+                Self::project_of(p, Some(request.project_id.as_ref().unwrap_or(&record.project)))?
+            }
+            None => Self::project_of(p, request.project_id.as_ref())?,
+        };
+        if let Some(record) = existing.as_ref().filter(|record| record.project != project) {
+            return Err(ControlError::not_found("Formation", record.id.as_str()));
+        }
+        self.get_project(p, &project).await?;
+        let input = self.template_or_stored(request.template, existing.as_ref())?;
+        let mut prepared = self.prepare(&input)?;
+        let supplied = supplied(request.parameters.as_ref(), existing.is_some());
+        let readying = Readying {
+            principal: p,
+            project: &project,
+            name: existing.as_ref().map_or("new", |record| record.doc.name.as_str()),
+            existing: existing.as_ref(),
+            supplied: &supplied,
+            strict: false,
+            observe: request.observe,
+        };
+        let ready = self.make_ready(&mut prepared, &readying).await?;
+        let changes = self.changes(&ready);
+        Ok(PlannedFormation {
+            hash: ready.hash,
+            plan: Arc::new(ready.plan),
+            changes,
+            warnings: ready.warnings,
+            unauthorized: Vec::new(),
+        })
+    }
+
+    /// The request's template, or the stored one where it has none: that is what makes "change
+    /// only the parameters" and "retry a failed deploy" work (seed 4, "Secrets in Templates").
+    pub(crate) fn template_or_stored(
+        &self,
+        input: Option<TemplateInput>,
+        existing: Option<&FormationRecord>,
+    ) -> Result<TemplateInput, ControlError> {
+        match (input, existing) {
+            (Some(input), _) => Ok(input),
+            (None, Some(record)) => Ok(TemplateInput::Json(record.template(&self.key)?)),
+            (None, None) => Err(ControlError::validation("Missing required field(s): template")
+                .with_meta(serde_json::json!({ "missingFields": ["template"] }))),
+        }
+    }
+
+    /// Lowers, observes and plans.
+    pub(crate) async fn make_ready(
+        &self,
+        prepared: &mut Prepared,
+        readying: &Readying<'_>,
+    ) -> Result<Ready, ControlError> {
+        let stack = readying.existing.map_or_else(|| UNBORN.into(), |record| record.id.clone());
+        let key = StackKey::new(readying.project.clone(), readying.name);
+        let desired = self.lower(prepared, readying.supplied, stack.clone(), key, readying.strict)?;
+        let rows = match readying.existing {
+            Some(_) => self.reader.rows(&stack).await?,
+            None => Vec::new(),
+        };
+        let observed = match readying.observe {
+            ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows).await,
+            ObservePolicy::Off => BTreeMap::new(),
+        };
+        let kind = if readying.existing.is_some() { OperationKind::Update } else { OperationKind::Create };
+        let planning = plan(&PlanRequest {
+            kind,
+            desired: &desired,
+            rows: &rows,
+            observations: &observed,
+            catalog: &*self.catalog,
+            key: &self.key,
+        });
+        let Planning { plan, mut secrets, warnings } =
+            planning.map_err(|found| ControlError::invalid_template(&found))?;
+        self.add_row_secrets(&plan, &rows, &mut secrets).await?;
+        prepared.warnings.extend(warnings.iter().cloned());
+        let hash = plan.hash();
+        Ok(Ready { plan, hash, secrets, rows, observed, warnings: std::mem::take(&mut prepared.warnings) })
+    }
+
+    /// One change per resource, in the order of the plan.
+    fn changes(&self, ready: &Ready) -> Vec<PlanChange> {
+        let rows: BTreeMap<_, _> = ready.rows.iter().map(|row| (&row.id, row)).collect();
+        let mut changes: Vec<PlanChange> = Vec::new();
+        for step in &ready.plan.steps {
+            let row = match &step.row {
+                RowRef::Existing(id) => rows.get(id).copied(),
+                RowRef::New(_) => None,
+            };
+            if let Some(action) = wire_action(&step.action) {
+                let observed = row.and_then(|row| ready.observed.get(&row.id));
+                changes.push(self.change(step, action, row, observed));
+            }
+        }
+        changes
+    }
+
+    fn change(
+        &self,
+        step: &Step,
+        action: &'static str,
+        row: Option<&Row>,
+        observed: Option<&Observation>,
+    ) -> PlanChange {
+        let object = row.and_then(|row| row.current.as_ref());
+        let current = object.and_then(|object| self.current(&object.type_name, &object.sent, observed));
+        let diff = match action {
+            "delete" => None,
+            "create" => Some(PlanDiff { desired: desired(step, row), current: None }),
+            _ => Some(PlanDiff { desired: desired(step, row), current }),
+        };
+        PlanChange {
+            logical_id: step.label.to_string(),
+            resource_type: step.type_name.clone(),
+            action,
+            physical_resource_id: object
+                .filter(|_| action != "create")
+                .map(|object| object.native_id.clone()),
+            diff,
+            cause: (!step.cause.0.is_empty()).then(|| step.cause.clone()),
+            place: step.place.clone(),
+        }
+    }
+
+    /// What a resource is compared with: what is there, or for a type that is only written, what
+    /// was last applied, without what must not be shown (seed 4, "Plan Diff").
+    fn current(&self, type_name: &TypeName, sent: &Stored, observed: Option<&Observation>) -> Option<Json> {
+        let rules = self.catalog.get(type_name)?;
+        let write_only = rules.schema().properties.iter().filter(|(_, property)| property.hint.write_only);
+        let hidden: Vec<_> = write_only.map(|(name, _)| name.clone()).collect();
+        let mut shown = match observed {
+            _ if !hidden.is_empty() => sent.masked(),
+            Some(Observation::Present { properties, .. }) => properties.masked(),
+            _ => return None,
+        };
+        if let Some(members) = shown.as_object_mut() {
+            members.retain(|name, _| !hidden.iter().any(|hidden| **hidden == **name));
+        }
+        Some(shown)
+    }
+}
+
+/// The declared properties, secrets masked; an unchanged resource's are those it has.
+fn desired(step: &Step, row: Option<&Row>) -> Json {
+    match (&step.after, row.and_then(|row| row.current.as_ref())) {
+        (Some(after), _) => after.masked(),
+        (None, Some(object)) => object.sent.masked(),
+        (None, None) => Json::Object(serde_json::Map::new()),
+    }
+}
+
+/// How a step shows in a plan on the wire; a step that is part of another one's change does not.
+fn wire_action(action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Create => Some("create"),
+        Action::Update | Action::Rename { .. } => Some("update"),
+        Action::Replace => Some("replace"),
+        Action::Delete { replacing: false } | Action::Forget => Some("delete"),
+        Action::Record | Action::Adopt { .. } | Action::NoOp => Some("no-op"),
+        Action::Delete { replacing: true } | Action::Cleanup { .. } | Action::Read | Action::Resolve => None,
+    }
+}
+
+/// Gives a plan for a formation that did not exist the id it has now.
+pub(crate) fn rebind(plan: &mut Plan, stack: &StackId, key: &StackKey) {
+    for planned in plan.stacks.iter_mut().filter(|planned| planned.id.as_str() == UNBORN) {
+        planned.id = stack.clone();
+        planned.key = key.clone();
+    }
+    for step in plan.steps.iter_mut().filter(|step| step.stack.as_str() == UNBORN) {
+        step.stack = stack.clone();
+    }
+    for base in plan.bases.iter_mut().filter(|base| base.stack.as_str() == UNBORN) {
+        base.stack = stack.clone();
+    }
+}
+
+/// Refuses a plan that is not the one that was approved, naming what differs.
+pub(crate) fn demand_hash(ready: &Ready, approved: Option<PlanHash>) -> Result<(), ControlError> {
+    match approved {
+        Some(approved) if approved != ready.hash => Err(ControlError::new(
+            formwork_model::WireCode::PlanOutdated,
+            "The plan is not the one that was approved: the template, its parameters, the ledger or reality changed. Plan again.",
+        )
+        .with_meta(serde_json::json!({ "approved": approved, "planned": ready.hash }))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a record already has this template.
+pub(crate) fn unchanged(
+    record: &FormationRecord,
+    key: &formwork_model::InstanceKey,
+    template: &Json,
+) -> bool {
+    record.template(key).is_ok_and(|stored| same_template(&stored, template))
+}

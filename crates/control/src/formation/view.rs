@@ -1,0 +1,145 @@
+//! Formations, as people read them: credentials masked.
+
+use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
+use crate::operations::{OperationView, word_failure};
+use crate::{Control, ControlError, Principal, TemplateInput};
+use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
+use formwork_store::{ListQuery, Page};
+
+/// A formation, safe to show.
+#[derive(Clone, Debug)]
+pub struct FormationView {
+    /// Its id.
+    pub id: StackId,
+    /// Its project.
+    pub project_id: ProjectId,
+    /// Its name.
+    pub name: String,
+    /// Its template, expressions as written, credentials masked.
+    pub template: Json,
+    /// Its outputs.
+    pub outputs: Option<Json>,
+    /// How far it is.
+    pub status: FormationStatus,
+    /// Static annotations.
+    pub metadata: Option<Json>,
+    /// The template's metadata, resolved.
+    pub resolved_metadata: Option<Json>,
+    /// The parameters of the last deploy, `no_echo` ones as `***`.
+    pub resolved_parameters: Option<Json>,
+    /// Why it failed, or what was left over.
+    pub error: Option<Failure>,
+    /// Its resources, tombstones included; `None` in lists.
+    pub resources: Option<Vec<Row>>,
+    /// The operation that runs on it now.
+    pub operation: Option<OperationId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Control {
+    /// The record of a formation that is not deleted.
+    pub(crate) async fn formation_record(
+        &self,
+        p: &Principal,
+        id: &StackId,
+    ) -> Result<FormationRecord, ControlError> {
+        let missing = || ControlError::not_found("Formation", id.as_str());
+        let object = self.reader.object(id.as_str()).await?.filter(|object| object.type_name == TYPE);
+        let record = FormationRecord::from_object(object.ok_or_else(missing)?)?;
+        if record.doc.status == FormationStatus::Deleted || !Self::sees(p, &record.project) {
+            return Err(missing());
+        }
+        Ok(record)
+    }
+
+    /// One formation with its resources.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn get_formation(&self, p: &Principal, id: &StackId) -> Result<FormationView, ControlError> {
+        let record = self.formation_record(p, id).await?;
+        let rows = self.reader.rows(id).await?;
+        self.view(record, Some(rows))
+    }
+
+    /// A page of formations, oldest first, without their resources.
+    ///
+    /// # Errors
+    /// `API_KEY_PROJECT_SCOPE`.
+    pub async fn list_formations(
+        &self,
+        p: &Principal,
+        project: Option<&ProjectId>,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page<FormationView>, ControlError> {
+        let query = ListQuery {
+            type_name: TYPE.to_owned(),
+            projects: Self::visible(p, project)?,
+            linked: Some(live_link()),
+            limit,
+            offset,
+        };
+        let page = self.reader.objects(&query).await?;
+        let items =
+            page.items.into_iter().map(|object| self.view(FormationRecord::from_object(object)?, None));
+        Ok(Page { items: items.collect::<Result<_, _>>()?, total: page.total })
+    }
+
+    /// A page of a formation's operations, oldest first, with their events.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`.
+    pub async fn formation_operations(
+        &self,
+        p: &Principal,
+        id: &StackId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page<OperationView>, ControlError> {
+        self.formation_record(p, id).await?;
+        let page = self.reader.operations(id, limit, offset).await?;
+        let mut items = Vec::with_capacity(page.items.len());
+        for record in page.items {
+            items.push(self.operation_view(record).await?);
+        }
+        Ok(Page { items, total: page.total })
+    }
+
+    fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
+        let template = self.masked(record.template(&self.key)?);
+        let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
+        let mut error = doc.error;
+        if let Some(error) = &mut error {
+            word_failure(error, &id);
+        }
+        Ok(FormationView {
+            id,
+            project_id: project,
+            name: doc.name,
+            template,
+            outputs: doc.outputs,
+            status: doc.status,
+            metadata: doc.metadata,
+            resolved_metadata: doc.resolved_metadata,
+            resolved_parameters: doc.resolved_parameters,
+            error,
+            resources: rows,
+            operation: doc.pending.map(|pending| pending.operation),
+            created_at,
+            updated_at,
+        })
+    }
+
+    /// A stored template with its declared credentials masked. One that no longer parses, since
+    /// rules may have become stricter, is not shown at all rather than shown unmasked.
+    fn masked(&self, template: Json) -> Json {
+        match self.check_template(&TemplateInput::Json(template)) {
+            (Some(template), _) => template.credentials_masked(&*self.catalog),
+            (None, _) => Json::Null,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Operations, as people follow them.
+
+use crate::{Control, ControlError, Principal};
+use formwork_engine::CancelOutcome;
+use formwork_engine_core::Waiting;
+use formwork_model::{Event, Failure, OperationId, OperationRecord, Plan, StackId, WireCode};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often an operation of another process is looked at.
+const POLL: Duration = Duration::from_millis(200);
+/// The most events an operation's view carries.
+const MOST_EVENTS: usize = 1_000_000;
+
+/// An operation with what happened in it.
+#[derive(Clone, Debug)]
+pub struct OperationView {
+    /// The record.
+    pub record: OperationRecord,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// The plan it carries out.
+    pub plan: Option<Arc<Plan>>,
+    /// The formation.
+    pub formation: StackId,
+}
+
+impl Control {
+    async fn operation_record(
+        &self,
+        p: &Principal,
+        id: &OperationId,
+    ) -> Result<OperationRecord, ControlError> {
+        let found = self.reader.operation(id).await?;
+        found
+            .filter(|record| Self::sees(p, &record.project))
+            .ok_or_else(|| ControlError::not_found("Operation", id.as_str()))
+    }
+
+    /// One operation.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn operation(&self, p: &Principal, id: &OperationId) -> Result<OperationView, ControlError> {
+        let record = self.operation_record(p, id).await?;
+        self.operation_view(record).await
+    }
+
+    pub(crate) async fn operation_view(
+        &self,
+        mut record: OperationRecord,
+    ) -> Result<OperationView, ControlError> {
+        let events = self.reader.events(&record.id, 0, MOST_EVENTS).await?;
+        let plan = self.reader.plan(&record.id).await?;
+        let formation = record.stacks.first().cloned().unwrap_or_else(|| "".into());
+        if let Some(failure) = &mut record.failure {
+            word_failure(failure, &formation);
+        }
+        Ok(OperationView { record, events, plan, formation })
+    }
+
+    /// The events of an operation after a cursor.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn operation_events(
+        &self,
+        p: &Principal,
+        id: &OperationId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>, ControlError> {
+        self.operation_record(p, id).await?;
+        Ok(self.reader.events(id, after, limit).await?)
+    }
+
+    /// Rises with every event that this process stores.
+    pub fn event_signal(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.store.event_signal()
+    }
+
+    /// What an operation of this process waits for.
+    pub fn waiting(&self, id: &OperationId) -> Vec<Waiting> {
+        self.engine.handle(id).map(|handle| handle.waiting()).unwrap_or_default()
+    }
+
+    /// Waits until an operation is over, in this process or another.
+    ///
+    /// # Errors
+    /// Faults of the store.
+    pub async fn wait(&self, id: &OperationId) -> Result<(), ControlError> {
+        if let Some(handle) = self.engine.handle(id) {
+            handle.finished().await;
+        }
+        // Lost to another process, or never ours: the store knows.
+        while self.reader.operation(id).await?.is_some_and(|record| !record.status.is_final()) {
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    /// Asks an operation to stop; `force` gives up its undos too.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, and `OPERATION_IN_PROGRESS` if another process runs it.
+    pub async fn cancel(&self, p: &Principal, id: &OperationId, force: bool) -> Result<(), ControlError> {
+        let record = self.operation_record(p, id).await?;
+        if record.status.is_final() {
+            return Ok(());
+        }
+        let detail = serde_json::json!({ "force": force });
+        self.audit(p, Some(&record.project), "operations:Cancel", id.as_str(), detail).await?;
+        match self.engine.cancel(id, force).await {
+            CancelOutcome::NotHere => Err(ControlError::new(
+                WireCode::OperationInProgress,
+                format!("Operation '{id}' runs in another process; cancel it there."),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Puts the formation's id into the words of a failure that the engine can't know it for
+/// (`formations-behaviour.md` §3.9).
+pub(crate) fn word_failure(failure: &mut Failure, formation: &StackId) {
+    if failure.code != WireCode::FormationDeleteFailed.as_str() {
+        return;
+    }
+    let failures =
+        failure.meta.as_ref().and_then(|meta| meta["failures"].as_array()).cloned().unwrap_or_default();
+    failure.message = format!(
+        "Formation '{formation}' could not be fully deleted; {}. The formation is left in 'delete_failed'; resolve these and delete it again.",
+        name_failures(&failures)
+    );
+}
+
+/// "2 resource(s) could not be removed: Bot (agent), Kb (memory)".
+pub(crate) fn name_failures(failures: &[formwork_model::Json]) -> String {
+    let named: Vec<_> = failures
+        .iter()
+        .map(|failure| {
+            let text = |key: &str| failure[key].as_str().unwrap_or("?").to_owned();
+            format!("{} ({})", text("logical_id"), text("resource_type"))
+        })
+        .collect();
+    format!("{} resource(s) could not be removed: {}", failures.len(), named.join(", "))
+}

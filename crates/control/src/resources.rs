@@ -1,0 +1,122 @@
+//! CRUD of the platform's types: the same functions that a deploy runs, through the same rules.
+
+use crate::{Control, ControlError, JsonMap, Principal};
+use formwork_model::{Json, ProjectId, TypeName};
+use formwork_platform::{Caller, RestList, UpdateMode};
+use formwork_store::Page;
+use std::collections::BTreeMap;
+
+impl Control {
+    /// Makes a resource. Its project is the body's `project_id`, or the credential's.
+    ///
+    /// # Errors
+    /// Those of the type, `API_KEY_PROJECT_SCOPE`.
+    pub async fn create_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        body: Json,
+    ) -> Result<Json, ControlError> {
+        let (project, body) = self.split_project(p, body).await?;
+        let made = self.platform.rest_create(&caller(p), type_name, &project, body, None).await?;
+        let id = made["id"].as_str().unwrap_or_default().to_owned();
+        self.audit(p, Some(&project), &format!("{type_name}:Create"), &id, Json::Null).await?;
+        Ok(made)
+    }
+
+    /// Takes `project_id` out of a body.
+    async fn split_project(&self, p: &Principal, body: Json) -> Result<(ProjectId, Json), ControlError> {
+        let Json::Object(mut members) = body else {
+            return Err(ControlError::validation("The body must be a JSON object"));
+        };
+        let named = named_project(&mut members)?;
+        let project = Self::project_of(p, named.as_ref())?;
+        self.get_project(p, &project).await?;
+        Ok((project, Json::Object(members)))
+    }
+
+    /// One resource.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn get_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+    ) -> Result<Json, ControlError> {
+        let projects = Self::visible(p, None)?;
+        Ok(self.platform.rest_get(type_name, confined(&projects), id).await?)
+    }
+
+    /// A page of a type's resources, oldest first.
+    ///
+    /// # Errors
+    /// `VALIDATION_FAILED` for a filter that the type does not have.
+    pub async fn list_resources(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        mut filters: BTreeMap<String, String>,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page<Json>, ControlError> {
+        let named = filters.remove("project_id").map(ProjectId::from);
+        let projects = Self::visible(p, named.as_ref())?;
+        let query = RestList { type_name: type_name.clone(), projects, filters, limit, offset };
+        Ok(self.platform.rest_list(query).await?)
+    }
+
+    /// Changes a resource.
+    ///
+    /// # Errors
+    /// Those of the type, `RESOURCE_NOT_FOUND`.
+    pub async fn update_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        body: Json,
+        mode: UpdateMode,
+    ) -> Result<Json, ControlError> {
+        let projects = Self::visible(p, None)?;
+        let changed = self
+            .platform
+            .rest_update(&caller(p), type_name, confined(&projects), id, body, mode, None)
+            .await?;
+        self.audit(p, None, &format!("{type_name}:Update"), id, Json::Null).await?;
+        Ok(changed)
+    }
+
+    /// Deletes a resource; `force` takes along what the type documents.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, and what the type refuses with.
+    pub async fn delete_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        force: bool,
+    ) -> Result<(), ControlError> {
+        let projects = Self::visible(p, None)?;
+        self.platform.rest_delete(&caller(p), type_name, confined(&projects), id, force).await?;
+        self.audit(p, None, &format!("{type_name}:Delete"), id, serde_json::json!({ "force": force })).await
+    }
+}
+
+fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
+    match members.shift_remove("project_id") {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(id)) => Ok(Some(id.into())),
+        Some(_) => Err(ControlError::validation("`project_id` must be a string")),
+    }
+}
+
+fn confined(projects: &[ProjectId]) -> Option<&[ProjectId]> {
+    (!projects.is_empty()).then_some(projects)
+}
+
+fn caller(p: &Principal) -> Caller {
+    Caller { actor: p.actor.clone() }
+}
