@@ -178,6 +178,8 @@ codes! {
         Drifted = "drifted",
         /// Whether an effect happened is not known.
         OutcomeUnknown = "outcome-unknown",
+        /// The resource could not be read.
+        UnreadableResource = "unreadable-resource",
     }
 }
 

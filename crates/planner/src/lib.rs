@@ -12,6 +12,7 @@
 mod change;
 mod check;
 mod graph;
+mod planning;
 mod request;
 
 pub use change::{Comparison, Verdict, diff, drift};

@@ -33,11 +33,17 @@ pub struct Planning {
     pub warnings: Diagnostics,
 }
 
-/// Makes the plan.
+/// Makes the plan: deterministic, complete, and the same whoever asks.
+///
+/// A plan can be made for every state of the ledger. A property that cannot be changed, of a type
+/// that refuses that, is a warning here and fails when the plan runs, since the provider has the
+/// last word (seed 4, "A Failed Deploy Still Answers 2xx").
 ///
 /// # Errors
-/// What stands in the way of any plan.
+/// What stands in the way, warnings among it: references to nothing or in a circle, types that do
+/// not exist, protected resources that would have to go, kept secrets that nobody holds.
 pub fn plan(request: &PlanRequest<'_>) -> Result<Planning, Diagnostics> {
-    let _ = request;
-    Err(Diagnostics::default())
+    let planning = crate::planning::make(request)?;
+    debug_assert_eq!(crate::check(&planning.plan), Ok(()), "a plan keeps its own promises");
+    Ok(planning)
 }

@@ -62,11 +62,7 @@ pub(crate) fn compare<A: Facet, B: Facet>(
     }
 }
 
-fn compare_objects<A: Facet, B: Facet>(
-    left: View<'_, A>,
-    right: View<'_, B>,
-    secrets: Secrets,
-) -> Sameness {
+fn compare_objects<A: Facet, B: Facet>(left: View<'_, A>, right: View<'_, B>, secrets: Secrets) -> Sameness {
     let absent = |hidden: bool| verdict(hidden && secrets == Secrets::Hidden);
     let shared = worst(left.members().map(|(name, member)| match right.member(name) {
         Some(other) => compare(member, other, secrets),
@@ -81,11 +77,7 @@ fn compare_objects<A: Facet, B: Facet>(
 
 /// As multisets of values. Where a side may hide its secrets, sets that hold some can only be told
 /// apart element by element.
-fn compare_sets<A: Facet, B: Facet>(
-    left: View<'_, A>,
-    right: View<'_, B>,
-    secrets: Secrets,
-) -> Sameness {
+fn compare_sets<A: Facet, B: Facet>(left: View<'_, A>, right: View<'_, B>, secrets: Secrets) -> Sameness {
     if left.item_count() != right.item_count() {
         return Sameness::Different;
     }

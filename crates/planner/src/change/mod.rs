@@ -12,8 +12,8 @@ pub use drift::drift;
 
 pub(crate) use bag::{Bag, Member};
 pub(crate) use grow::{Lifted, grow, lift};
-pub(crate) use rule::{Subject, grown, growth_base, hint, in_words, is_always_sent, is_private, judge};
-pub(crate) use view::{Facet, View};
+pub(crate) use rule::{Subject, grown, growth_base, hint, is_always_sent, is_private, judge};
+pub(crate) use view::View;
 
 use formwork_model::{Object, Ownership, PatchOp, Path, Planned, Ref, Schema, Stored, TypeCapabilities};
 

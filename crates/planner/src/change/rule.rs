@@ -10,7 +10,7 @@ use super::grow::{grow, property_of};
 use super::view::View;
 use super::{Comparison, Verdict};
 use formwork_model::{
-    Certainty, FieldHint, ImmutableRule, Json, Object, Ownership, PatchOp, Path, Planned, Ref, Schema, Stored,
+    Certainty, FieldHint, ImmutableRule, Object, Ownership, PatchOp, Path, Planned, Ref, Schema, Stored,
     StoredLeaf, TypeCapabilities, UpdateMethod, WriteOnlyRule,
 };
 use rustc_hash::FxHashSet;
@@ -137,7 +137,8 @@ impl Findings {
         let method = &hint.update_method;
         let always = is_always_sent(hint, subject.capabilities) && !member.is_kept();
         let view = member.view();
-        let changed = if always { Sameness::Different } else { against(method, view, &subject.object.sent, name) };
+        let changed =
+            if always { Sameness::Different } else { against(method, view, &subject.object.sent, name) };
         let seen = subject.observed.filter(|_| !is_private(hint));
         let drifted = seen.is_some_and(|seen| has_drifted(method, &subject.object.echo, seen, name));
         if changed == Sameness::Same && !drifted {
@@ -148,8 +149,7 @@ impl Findings {
             }
             return;
         }
-        let there = !always
-            && seen.is_some_and(|seen| against(method, view, seen, name) == Sameness::Same);
+        let there = !always && seen.is_some_and(|seen| against(method, view, seen, name) == Sameness::Same);
         if there {
             self.recorded = true;
         } else if changed == Sameness::Unknown && !drifted {
@@ -252,9 +252,4 @@ pub(crate) fn all_new(desired: &Planned, schema: &Schema) -> Verdict {
         place: None,
     };
     Verdict::Update { patch: Bag::of(desired).0.iter().map(operation).collect() }
-}
-
-/// Whether a text template's or message's placeholder value: how a value reads in a sentence.
-pub(crate) fn in_words(value: Option<Json>) -> String {
-    value.map_or_else(|| "nothing".to_owned(), |value| formwork_model::as_text(&value))
 }

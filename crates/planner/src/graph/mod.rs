@@ -95,9 +95,10 @@ pub(crate) fn unknown_reference<'a>(
     path: &Path,
     source: &SourceMap,
 ) -> Diagnostic {
-    let explicit = path.segments().iter().any(|segment| {
-        matches!(segment, formwork_model::Segment::Key(key) if &**key == "depends_on")
-    });
+    let explicit = path
+        .segments()
+        .iter()
+        .any(|segment| matches!(segment, formwork_model::Segment::Key(key) if &**key == "depends_on"));
     let message = if explicit {
         format!("depends_on references unknown resource '{to}'")
     } else {
@@ -126,8 +127,7 @@ pub(crate) fn dependency_cycle<'a>(
     path_of: impl Fn(u32, u32) -> Option<Path>,
     source: &SourceMap,
 ) -> Diagnostic {
-    let edges: Vec<(u32, u32)> =
-        cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
+    let edges: Vec<(u32, u32)> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
     let mut message = String::from("Circular dependency detected in resources: ");
     for node in cycle {
         message.push_str(label(*node).as_str());

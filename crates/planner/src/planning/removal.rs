@@ -1,0 +1,289 @@
+//! Rows that are not declared: deleted or forgotten, in reverse order of declaration, and what
+//! refers to others before what it refers to.
+
+use super::cleanup::DELETES;
+use super::declare::existing;
+use super::draft::{CleanupDraft, Draft, blank};
+use super::world::Seen;
+use crate::graph::narrow;
+use formwork_model::{
+    Action, Cause, Condition, DeletionPolicy, Diagnostic, DiagnosticCode, Guard, IntentKind, Object,
+    OpenIntent, OperationKind, Patch, Path, Row, Step, StepId, TypeName, fingerprint,
+};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+impl Draft<'_, '_> {
+    /// Adds a step for every row whose earlier effect has no known outcome: the plan begins with
+    /// them, and each holds up only the steps of its own row and what depends on those.
+    pub(crate) fn add_resolves(&mut self) {
+        let rows = self.world.request.rows;
+        for (at, row) in rows.iter().enumerate() {
+            let (Some(intent), Some(_)) = (&row.intent, self.world.row_stacks[at]) else { continue };
+            self.pin_name(&intent.type_name);
+            let type_name = intent.type_name.clone();
+            let mut step = blank(&row.stack, &row.label, existing(row), type_name, Action::Resolve);
+            step.target = intent.target.clone();
+            step.deletion_policy = intent.deletion_policy;
+            step.position = row.position;
+            let text =
+                format!("the outcome of an earlier {} of `{}` is not known", effect(intent.kind), row.label);
+            step.cause = Cause::of(text, None);
+            let id = self.push(step, Some(at));
+            self.resolving.insert(at, id);
+        }
+    }
+
+    /// Finds the deposed objects of rows that are not declared.
+    pub(crate) fn add_undeclared_leftovers(&mut self) {
+        let rows = self.world.request.rows;
+        for (at, row) in rows.iter().enumerate() {
+            if self.world.row_stacks[at].is_none() || self.world.row_nodes[at].is_some() {
+                continue;
+            }
+            self.cleanups.extend(row.deposed.iter().map(|object| CleanupDraft {
+                node: None,
+                row: at,
+                native_id: Some(object.native_id.clone()),
+                type_name: object.type_name.clone(),
+                target: object.target.clone(),
+                policy: super::declare::disposal(object.deletion_policy),
+                when: Condition::Always,
+                before: Some(object.sent.clone()),
+                cause: Cause::of(format!("`{}` was replaced by an earlier operation", row.label), None),
+            }));
+        }
+    }
+
+    /// Adds the steps for rows that are to go.
+    pub(crate) fn add_removals(&mut self) {
+        let order = self.removal_order();
+        let rows = self.world.request.rows;
+        let freed = self.freed(&order);
+        let mut steps: FxHashMap<usize, StepId> = FxHashMap::default();
+        let referrers = referrers(rows, &order, &self.world.row_index);
+        for at in order {
+            let Some(mut step) = self.removal(at) else { continue };
+            let waits = referrers.get(&at).into_iter().flatten();
+            step.after_steps.extend(waits.filter_map(|referrer| steps.get(referrer)));
+            step.after_steps.extend(self.resolving.get(&at));
+            step.after_steps.extend(freed.get(&at).into_iter().flatten());
+            steps.insert(at, self.push(step, Some(at)));
+        }
+    }
+
+    /// The rows to go, in order.
+    fn removal_order(&self) -> Vec<usize> {
+        let world = self.world;
+        let rows = world.request.rows;
+        let mut going: Vec<usize> = (0..rows.len())
+            .filter(|at| world.row_nodes[*at].is_none())
+            .filter(|at| world.row_stacks[*at].is_some_and(|stack| world.removes(stack)))
+            .filter(|at| rows[*at].current.is_some() || rows[*at].intent.is_some())
+            .collect();
+        going.sort_by_key(|at| Reverse((world.row_stacks[*at], rows[*at].position, *at)));
+        referrers_first(rows, &going, &world.row_index)
+    }
+
+    /// The declared resources of other stacks that referred to a row before: it goes after they were
+    /// changed. Within a stack the wave says so.
+    fn freed(&self, order: &[usize]) -> FxHashMap<usize, Vec<StepId>> {
+        let world = self.world;
+        let going: FxHashMap<_, _> = order.iter().map(|at| (&world.request.rows[*at].id, *at)).collect();
+        let mut freed: FxHashMap<usize, Vec<StepId>> = FxHashMap::default();
+        if going.is_empty() {
+            return freed;
+        }
+        for (node, fate) in world.nodes.iter().zip(&self.fates) {
+            let (Some(row), Some(fate)) = (node.row, fate) else { continue };
+            let references = &world.request.rows[row].references;
+            for at in references.iter().filter_map(|id| going.get(id)) {
+                if world.row_stacks[*at] != Some(node.stack) {
+                    freed.entry(*at).or_default().push(fate.step);
+                }
+            }
+        }
+        freed
+    }
+
+    /// The step for one row that is to go; none if that is refused.
+    fn removal(&mut self, at: usize) -> Option<Step> {
+        let row = &self.world.request.rows[at];
+        let seen = self.world.seen[at];
+        let Some(object) = &row.current else {
+            return row.intent.as_ref().map(|intent| self.unfinished(row, intent));
+        };
+        if matches!(seen, Seen::Gone) {
+            return Some(self.forget(row, &object.type_name, object.deletion_policy, "is gone already"));
+        }
+        match object.deletion_policy {
+            DeletionPolicy::Retain => {
+                Some(self.forget(row, &object.type_name, DeletionPolicy::Retain, "is retained"))
+            }
+            DeletionPolicy::Protect => {
+                self.refuse_deletion(row);
+                None
+            }
+            DeletionPolicy::Delete => Some(self.delete(at, row, object)),
+        }
+    }
+
+    fn delete(&mut self, at: usize, row: &Row, object: &Object) -> Step {
+        let known = self.pin_name(&object.type_name);
+        let path = Path::of(["resources"]).key(row.label.as_str());
+        if !known {
+            let text = format!(
+                "`{}` is of type `{}`, which no longer exists here; deleting it may fail",
+                row.label, object.type_name
+            );
+            self.found.push(Diagnostic::warning(DiagnosticCode::UnknownType, path.clone(), text));
+        }
+        let readable = self.readable(&object.type_name);
+        let observed = match self.world.seen[at] {
+            Seen::Present(properties) if readable => Some(properties),
+            Seen::Failed(message) => {
+                let text =
+                    format!("`{}` could not be read ({message}); it is deleted all the same", row.label);
+                self.found.push(Diagnostic::warning(DiagnosticCode::UnreadableResource, path, text));
+                None
+            }
+            _ => None,
+        };
+        let mut step = self.going(row, &object.type_name, Action::Delete { replacing: false });
+        step.target = object.target.clone();
+        step.before = Some(observed.unwrap_or(&object.sent).clone());
+        if row.intent.is_some() {
+            step.patch = Patch::AtRuntime;
+        } else {
+            step.guard = Guard::Unchanged {
+                native_id: object.native_id.clone(),
+                generation: row.generation,
+                baseline: observed.map(fingerprint),
+            };
+        }
+        step.cause = self.removal_cause(row);
+        step
+    }
+
+    /// A row whose object may exist: resolved first, then deleted if it does.
+    fn unfinished(&mut self, row: &Row, intent: &OpenIntent) -> Step {
+        if intent.deletion_policy == DeletionPolicy::Retain {
+            return self.forget(row, &intent.type_name, DeletionPolicy::Retain, "is retained");
+        }
+        self.pin_name(&intent.type_name);
+        let mut step = self.going(row, &intent.type_name, Action::Delete { replacing: false });
+        step.target = intent.target.clone();
+        step.before = Some(intent.sent.clone());
+        step.patch = Patch::AtRuntime;
+        step.cause = self.removal_cause(row);
+        step
+    }
+
+    fn forget(&mut self, row: &Row, type_name: &TypeName, policy: DeletionPolicy, why: &str) -> Step {
+        self.pin_name(type_name);
+        let mut step = self.going(row, type_name, Action::Forget);
+        step.deletion_policy = policy;
+        if let Some(object) = &row.current {
+            step.target = object.target.clone();
+            step.before = Some(object.sent.clone());
+        }
+        step.cause = self.removal_cause(row);
+        step.cause.0.insert(0, super::cause::link(format!("`{}` {why}", row.label), None));
+        step
+    }
+
+    fn going(&self, row: &Row, type_name: &TypeName, action: Action) -> Step {
+        let mut step = blank(&row.stack, &row.label, existing(row), type_name.clone(), action);
+        step.wave = if self.world.request.kind == OperationKind::Delete { 0 } else { DELETES };
+        step.position = row.position;
+        step
+    }
+
+    fn removal_cause(&self, row: &Row) -> Cause {
+        let text = match self.world.request.kind {
+            OperationKind::Delete => "the stack is deleted".to_owned(),
+            OperationKind::Create | OperationKind::Update => format!("`{}` is no longer declared", row.label),
+        };
+        Cause::of(text, None)
+    }
+
+    fn refuse_deletion(&mut self, row: &Row) {
+        let path = Path::of(["resources"]).key(row.label.as_str());
+        let text = format!("`{}` is protected and would have to be deleted", row.label);
+        let error = Diagnostic::error(DiagnosticCode::ProtectedResource, path, text);
+        self.found.push(error.hint("deploy it with the deletion policy `delete` or `retain` first"));
+    }
+
+    fn readable(&self, type_name: &TypeName) -> bool {
+        let kind = self.world.kind_of(type_name);
+        kind.and_then(|kind| self.world.kind(kind).capabilities())
+            .is_some_and(|capabilities| capabilities.read)
+    }
+}
+
+fn effect(kind: IntentKind) -> &'static str {
+    match kind {
+        IntentKind::Create => "creation",
+        IntentKind::Update => "update",
+        IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => "deletion",
+    }
+}
+
+/// For each row of a set, the rows of the set that refer to it.
+fn referrers(
+    rows: &[Row],
+    set: &[usize],
+    row_index: &FxHashMap<&formwork_model::RowId, usize>,
+) -> FxHashMap<usize, Vec<usize>> {
+    let mut referrers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for referrer in set {
+        for to in rows[*referrer].references.iter().filter_map(|id| row_index.get(id)) {
+            referrers.entry(*to).or_default().push(*referrer);
+        }
+    }
+    referrers
+}
+
+/// The rows in the given order, changed only as far as referrers must come before what they refer
+/// to. Rows that refer to each other in a circle, which only a damaged ledger holds, keep the given
+/// order.
+fn referrers_first(
+    rows: &[Row],
+    given: &[usize],
+    row_index: &FxHashMap<&formwork_model::RowId, usize>,
+) -> Vec<usize> {
+    let rank: FxHashMap<usize, usize> = given.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
+    let targets = |at: usize| {
+        let ids = rows[at].references.iter();
+        ids.filter_map(|id| row_index.get(id))
+            .filter_map(|to| rank.get(to).copied())
+            .filter(move |to| given[*to] != at)
+    };
+    let mut waiting = vec![0_u32; given.len()];
+    given.iter().flat_map(|at| targets(*at)).for_each(|to| waiting[to] += 1);
+    let mut ready: BinaryHeap<Reverse<u32>> =
+        (0..given.len()).filter(|rank| waiting[*rank] == 0).map(|rank| Reverse(narrow(rank))).collect();
+    let mut done = vec![false; given.len()];
+    let mut order = Vec::with_capacity(given.len());
+    let mut next = 0;
+    while order.len() < given.len() {
+        let Some(chosen) = ready.pop().map(|Reverse(rank)| rank as usize).or_else(|| {
+            next += (next..given.len()).take_while(|rank| done[*rank]).count();
+            (next < given.len()).then_some(next)
+        }) else {
+            break;
+        };
+        if std::mem::replace(&mut done[chosen], true) {
+            continue;
+        }
+        order.push(given[chosen]);
+        for to in targets(given[chosen]) {
+            waiting[to] = waiting[to].saturating_sub(1);
+            if waiting[to] == 0 && !done[to] {
+                ready.push(Reverse(narrow(to)));
+            }
+        }
+    }
+    order
+}
