@@ -82,10 +82,10 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     while let Some(offset) = rest[from..].find('$') {
         let at = from + offset;
         let here = &rest[at..];
-        if here.starts_with("$${") {
+        if let Some(after) = here.strip_prefix("$${") {
             push_text(&mut tokens, &rest[..at]);
-            push_text(&mut tokens, &here[1..3]);
-            (rest, from) = (&here[3..], 0);
+            push_text(&mut tokens, "${");
+            (rest, from) = (after, 0);
         } else if let Some(name) = token_name(here).filter(|name| !name.starts_with("body.")) {
             push_text(&mut tokens, &rest[..at]);
             tokens.push(Token::Name(name));

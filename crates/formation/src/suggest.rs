@@ -28,7 +28,7 @@ impl Suggest {
             return None;
         }
         let folded = fold(wrong);
-        let most = (wrong.chars().count() + 2) / 3;
+        let most = wrong.chars().count().div_ceil(3);
         let mut best: Option<(usize, &str)> = None;
         for candidate in candidates {
             self.budget = self.budget.checked_sub(1)?;

@@ -49,13 +49,14 @@ impl Reader<'_, '_, '_> {
                 return Json::Null;
             }
         };
-        parsed.map(Json::Number).unwrap_or_else(|bad| {
+        let refuse = |bad: number::BadNumber| {
             let path = self.builder.path();
             let diagnostic = Diagnostic::error(DiagnosticCode::WrongType, path, bad.message(&word));
             let span = self.span(start);
             self.report.push(span, diagnostic.hint("quote it to keep it as text"));
             Json::Null
-        })
+        };
+        parsed.map_or_else(refuse, Json::Number)
     }
 
     /// Reads a string, whose opening quote comes next.
@@ -66,7 +67,6 @@ impl Reader<'_, '_, '_> {
         let mut copied = self.at;
         loop {
             match self.peek() {
-                None => return Err(self.unterminated(start)),
                 Some(b'"') => {
                     text.push_str(&self.text[copied..self.at]);
                     self.at += 1;
@@ -77,7 +77,7 @@ impl Reader<'_, '_, '_> {
                     self.escape(&mut text);
                     copied = self.at;
                 }
-                Some(b'\n' | b'\r') => return Err(self.unterminated(start)),
+                None | Some(b'\n' | b'\r') => return Err(self.unterminated(start)),
                 Some(byte) if byte < 0x20 => {
                     let message = format!("A string holds the control character U+{byte:04X}");
                     self.push_syntax(self.here(), &message, Some(format!("write \\u{byte:04x}")));
@@ -131,12 +131,11 @@ impl Reader<'_, '_, '_> {
             0xD800..=0xDBFF if self.bytes[self.at..].starts_with(b"\\u") => {
                 let low_start = self.at;
                 self.at += 1;
-                match self.four_digits() {
-                    Some(low @ 0xDC00..=0xDFFF) => 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00),
-                    _ => {
-                        self.at = low_start;
-                        first
-                    }
+                if let Some(low @ 0xDC00..=0xDFFF) = self.four_digits() {
+                    0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00)
+                } else {
+                    self.at = low_start;
+                    first
                 }
             }
             code => code,

@@ -35,15 +35,12 @@ pub fn render_human(diagnostic: &Diagnostic, source: &SourceMap, color: Color) -
     out.paint(Style::Strong, &format!(": {}", clean(&headline(diagnostic))));
     out.text.push('\n');
     let hint = diagnostic.hint.as_deref().map(clean);
-    let shown = match &diagnostic.place {
-        Some(place) => out.place("-->", place, source, style, '^', hint.as_deref()),
-        None => {
-            if !diagnostic.path.is_root() {
-                out.note(&format!("at: {}", clean(&diagnostic.path.to_string())));
-            }
-            false
-        }
-    };
+    let mut shown = false;
+    if let Some(place) = &diagnostic.place {
+        shown = out.place("-->", place, source, style, '^', hint.as_deref());
+    } else if !diagnostic.path.is_root() {
+        out.note(&format!("at: {}", clean(&diagnostic.path.to_string())));
+    }
     for related in &diagnostic.related {
         let message = clean(&related.message);
         if !out.place(":::", &related.place, source, Style::Gutter, '-', Some(&message)) {

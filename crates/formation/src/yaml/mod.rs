@@ -13,7 +13,6 @@ use formwork_model::{Diagnostic, DiagnosticCode, Json, Path, Span};
 use place::Positions;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 use scalar::Scalar;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The text is beyond repair; why has been reported.
@@ -43,7 +42,7 @@ pub(crate) fn read(text: &str, limits: &Limits, report: &mut Report<'_>) -> Opti
     Some(reader.document.unwrap_or_else(|| Built::scalar(Json::Null, Span::default())))
 }
 
-/// The anchor (0 is none) of each open array or object.
+/// The parser's number of an anchor; 0 is none.
 type AnchorId = usize;
 
 struct Reader<'t, 'r, 's> {
@@ -70,38 +69,34 @@ impl Reader<'_, '_, '_> {
     fn event(&mut self, event: Event<'_>, span: saphyr_parser::Span) -> Result<(), Stop> {
         let span = self.positions.span(span);
         match event {
-            Event::Nothing | Event::StreamStart | Event::StreamEnd => Ok(()),
             Event::DocumentStart(_) if self.ended => {
                 Err(self.unsupported(span, "A template is one YAML document; a second one begins here"))
             }
-            Event::DocumentStart(_) => Ok(()),
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) => Ok(()),
             Event::DocumentEnd => {
                 self.ended = true;
                 Ok(())
             }
             Event::Alias(anchor) => self.alias(anchor, span),
-            Event::Scalar(text, style, anchor, tag) => self.scalar(&text, style, anchor, tag, span),
-            Event::SequenceStart(anchor, tag) => self.begin(false, anchor, tag, span),
-            Event::MappingStart(anchor, tag) => self.begin(true, anchor, tag, span),
+            Event::Scalar(text, style, anchor, tag) => {
+                self.scalar(&text, style, anchor, tag.as_deref(), span)
+            }
+            Event::SequenceStart(anchor, tag) => self.begin(false, anchor, tag.as_deref(), span),
+            Event::MappingStart(anchor, tag) => self.begin(true, anchor, tag.as_deref(), span),
             Event::SequenceEnd | Event::MappingEnd => self.end(span),
         }
     }
 
-    fn begin(
-        &mut self,
-        mapping: bool,
-        anchor: AnchorId,
-        tag: Option<Cow<'_, Tag>>,
-        span: Span,
-    ) -> Result<(), Stop> {
+    fn begin(&mut self, mapping: bool, anchor: AnchorId, tag: Option<&Tag>, span: Span) -> Result<(), Stop> {
         if self.builder.expects_key() {
             return Err(self.unsupported(span, "A key must be text, not a list or a mapping"));
         }
+        let tagged = span;
         let span = self.positions.after_properties(span);
         if let Some(tag) = tag {
             let wanted = if mapping { "map" } else { "seq" };
-            if scalar::core_suffix(&tag).is_none_or(|suffix| suffix != wanted) {
-                self.unsupported_tag(&tag, span);
+            if scalar::core_suffix(tag).is_none_or(|suffix| suffix != wanted) {
+                self.unsupported_tag(tag, tagged);
             }
         }
         let opened = if mapping { self.builder.open_object(span) } else { self.builder.open_array(span) };
@@ -123,31 +118,39 @@ impl Reader<'_, '_, '_> {
         text: &str,
         style: ScalarStyle,
         anchor: AnchorId,
-        tag: Option<Cow<'_, Tag>>,
+        tag: Option<&Tag>,
         span: Span,
     ) -> Result<(), Stop> {
+        let tagged = span;
         let span = self.positions.scalar(span, style);
-        let counted = self.builder.count(1);
-        self.within(counted, span)?;
         if self.builder.expects_key() {
             let merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
             self.remember(anchor, &Built::scalar(Json::from(text), span), span)?;
             self.builder.key(text, span, merge);
             return Ok(());
         }
-        let built = Built::scalar(self.scalar_value(text, style, tag.as_deref(), span), span);
+        let counted = self.builder.count(1);
+        self.within(counted, span)?;
+        let built = Built::scalar(self.scalar_value(text, style, tag, tagged, span), span);
         self.remember(anchor, &built, span)?;
         self.attach(built);
         Ok(())
     }
 
-    fn scalar_value(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Json {
+    fn scalar_value(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        tagged: Span,
+        span: Span,
+    ) -> Json {
         let path = self.builder.path();
         match scalar::resolve(text, style == ScalarStyle::Plain, tag) {
             Scalar::Value(value) => value,
             Scalar::UnknownTag => {
                 if let Some(tag) = tag {
-                    self.unsupported_tag(tag, span);
+                    self.unsupported_tag(tag, tagged);
                 }
                 Json::Null
             }

@@ -52,8 +52,9 @@ impl<'t> Positions<'t> {
     /// The text of a scalar and nothing around it: the parser's span begins with its anchor and
     /// tag, and may go on into white space and a comment.
     pub(super) fn scalar(&self, span: Span, style: ScalarStyle) -> Span {
-        let start = self.skip_properties(span.start as usize);
-        let end = (span.end as usize).max(start);
+        let end = span.end as usize;
+        let start = Some(self.skip_properties(span.start as usize)).filter(|start| *start <= end);
+        let start = start.unwrap_or(span.start as usize);
         let text = &self.text[start..end];
         let length = match style {
             ScalarStyle::SingleQuoted => single_quoted(text),
