@@ -25,6 +25,14 @@ pub trait TypeRules: Send + Sync {
     fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {
         let _ = (properties, context);
     }
+
+    /// Where in the properties a value is a credential by its place, beyond the opaque properties
+    /// of the schema (a tool's header): whoever lowers a declaration makes what stands there a
+    /// secret, so that no plan, row or event shows it (INV-9).
+    fn sensitive(&self, properties: &Expr) -> Vec<Path> {
+        let _ = properties;
+        Vec::new()
+    }
 }
 
 /// Where a check writes what it finds.

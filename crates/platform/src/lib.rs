@@ -8,9 +8,23 @@
 //! token with the stored outcome, changes objects and stores the outcome. Nothing here knows of
 //! templates, stacks or plans.
 
+mod bag;
 mod catalog;
+mod definition;
+mod deletion;
+mod document;
+mod draft;
+mod failure;
+mod findings;
+mod ids;
+mod node;
+mod permissions;
 mod plugin;
+mod references;
 mod rest;
+mod scene;
+mod types;
+mod view;
 
 pub use catalog::PlatformCatalog;
 pub use rest::{
@@ -18,15 +32,19 @@ pub use rest::{
     rest_routes,
 };
 
-use formwork_model::InstanceKey;
+pub(crate) use bag::{Completeness, check_bag};
+pub(crate) use definition::{Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
+pub(crate) use findings::{Findings, Refusal};
+pub(crate) use node::Node;
+pub(crate) use references::{RefKind, Reference};
+
+use formwork_model::{InstanceKey, TypeName};
 use formwork_store::Store;
 use std::sync::Arc;
 
 /// The platform's types over a store.
 pub struct Platform {
-    #[allow(dead_code)]
     store: Arc<dyn Store>,
-    #[allow(dead_code)]
     key: InstanceKey,
 }
 
@@ -38,6 +56,10 @@ impl Platform {
 
     /// The platform's types. It needs no store.
     pub fn catalog() -> Arc<PlatformCatalog> {
-        unimplemented!()
+        Arc::clone(PlatformCatalog::shared())
+    }
+
+    pub(crate) fn entry(name: &TypeName) -> Option<Arc<TypeEntry>> {
+        PlatformCatalog::shared().entry(name.as_str()).cloned()
     }
 }

@@ -1,8 +1,17 @@
 //! REST CRUD: the functions of the plugin, with compare-and-set on the version.
 
-use crate::{Platform, PlatformError};
-use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName};
-use formwork_store::Page;
+use crate::{
+    Completeness, Platform, PlatformError, Refusal, TypeEntry, deletion,
+    draft::{self, Given},
+    failure::{Failed, not_found},
+    ids::new_id,
+    rest::body,
+    view::representation,
+};
+use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
+use formwork_secret::Secret;
+use formwork_store::{DomainError, DomainJob, StoredObject};
+use std::sync::Arc;
 
 /// Who calls. Authorisation has happened by then; this is who the change is by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,25 +23,10 @@ pub struct Caller {
 /// What an update does with properties that its body does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UpdateMode {
-    /// Clears them.
+    /// Clears them, but for those that cannot change.
     Put,
     /// Leaves them.
     Patch,
-}
-
-/// Which objects to list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RestList {
-    /// Of which type.
-    pub type_name: TypeName,
-    /// In which projects; `None` is all of them, an empty list is none.
-    pub projects: Option<Vec<ProjectId>>,
-    /// The filters of [`RestRoute::list_filters`](crate::RestRoute), as given in the query.
-    pub filters: Vec<(String, String)>,
-    /// How many to answer: 1 to 100, 50 if not given.
-    pub limit: Option<usize>,
-    /// How many to pass over.
-    pub offset: usize,
 }
 
 impl Platform {
@@ -43,13 +37,31 @@ impl Platform {
     /// [`PlatformError`].
     pub async fn rest_create(
         &self,
-        _caller: &Caller,
-        _type_name: &TypeName,
-        _project: &ProjectId,
-        _body: Json,
-        _idempotency: Option<ClientToken>,
+        caller: &Caller,
+        type_name: &TypeName,
+        project: &ProjectId,
+        body: Json,
+        idempotency: Option<ClientToken>,
     ) -> Result<Json, PlatformError> {
-        unimplemented!()
+        let entry = served(type_name)?;
+        let properties = body::of_create(&entry, project, body)?;
+        let given = Given {
+            properties: Secret::new(properties),
+            secret_paths: Vec::new(),
+            kept_paths: Vec::new(),
+            completeness: Completeness::Whole,
+            actor: caller.actor.clone(),
+        };
+        let token = idempotency.map(|token| self.rest_token(token, &entry, project));
+        let (key, project) = (self.key.clone(), project.clone());
+        let job_entry = Arc::clone(&entry);
+        let job: DomainJob = Box::new(move |tx| {
+            let id = new_id(job_entry.definition().id_prefix);
+            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)
+                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            representation(&job_entry, &object)
+        });
+        self.rest_run(&entry, token, job).await
     }
 
     /// One object, if it is in one of these projects (`None`: in any).
@@ -58,19 +70,29 @@ impl Platform {
     /// [`PlatformError`].
     pub async fn rest_get(
         &self,
-        _type_name: &TypeName,
-        _projects: Option<&[ProjectId]>,
-        _id: &str,
+        type_name: &TypeName,
+        projects: Option<&[ProjectId]>,
+        id: &str,
     ) -> Result<Json, PlatformError> {
-        unimplemented!()
+        self.rest_get_versioned(type_name, projects, id).await.map(|(shown, _)| shown)
     }
 
-    /// A page of objects, oldest first.
+    /// One object and its version, for the `expected_version` of an update.
     ///
     /// # Errors
     /// [`PlatformError`].
-    pub async fn rest_list(&self, _query: RestList) -> Result<Page<Json>, PlatformError> {
-        unimplemented!()
+    pub async fn rest_get_versioned(
+        &self,
+        type_name: &TypeName,
+        projects: Option<&[ProjectId]>,
+        id: &str,
+    ) -> Result<(Json, u64), PlatformError> {
+        let entry = served(type_name)?;
+        let found = self.store.reader().object(id).await?;
+        let object = found
+            .filter(|object| is_visible(object, &entry, projects))
+            .ok_or_else(|| not_found(entry.definition().noun, id))?;
+        Ok((representation(&entry, &object)?, object.version))
     }
 
     /// Changes an object; with `expected_version`, only if it is at that version.
@@ -80,15 +102,39 @@ impl Platform {
     #[expect(clippy::too_many_arguments, reason = "the parts of a request, each of its own type")]
     pub async fn rest_update(
         &self,
-        _caller: &Caller,
-        _type_name: &TypeName,
-        _projects: Option<&[ProjectId]>,
-        _id: &str,
-        _body: Json,
-        _mode: UpdateMode,
-        _expected_version: Option<u64>,
+        caller: &Caller,
+        type_name: &TypeName,
+        projects: Option<&[ProjectId]>,
+        id: &str,
+        body: Json,
+        mode: UpdateMode,
+        expected_version: Option<u64>,
     ) -> Result<Json, PlatformError> {
-        unimplemented!()
+        let entry = served(type_name)?;
+        let properties = body::of_update(&entry, mode, body)?;
+        let given = Given {
+            properties: Secret::new(properties),
+            secret_paths: Vec::new(),
+            kept_paths: Vec::new(),
+            completeness: match mode {
+                UpdateMode::Put => Completeness::Whole,
+                UpdateMode::Patch => Completeness::Partial,
+            },
+            actor: caller.actor.clone(),
+        };
+        let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
+        let job_entry = Arc::clone(&entry);
+        let job: DomainJob = Box::new(move |tx| {
+            let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
+            let object = found.ok_or_else(|| DomainError::NotFound { id: id.clone() })?;
+            if let Some(expected) = expected_version.filter(|expected| *expected != object.version) {
+                return Err(DomainError::VersionConflict { id, expected, found: object.version });
+            }
+            let object = draft::update(tx, &job_entry, &key, object, &given)
+                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            representation(&job_entry, &object)
+        });
+        self.rest_run(&entry, None, job).await
     }
 
     /// Deletes an object. `force` overrides what the type's routes document as overridable.
@@ -98,11 +144,48 @@ impl Platform {
     pub async fn rest_delete(
         &self,
         _caller: &Caller,
-        _type_name: &TypeName,
-        _projects: Option<&[ProjectId]>,
-        _id: &str,
-        _force: bool,
+        type_name: &TypeName,
+        projects: Option<&[ProjectId]>,
+        id: &str,
+        force: bool,
     ) -> Result<(), PlatformError> {
-        unimplemented!()
+        let entry = served(type_name)?;
+        let (id, projects) = (id.to_owned(), projects.map(<[_]>::to_vec));
+        let job_entry = Arc::clone(&entry);
+        let job: DomainJob = Box::new(move |tx| {
+            let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
+            let object = found.ok_or(DomainError::NotFound { id })?;
+            deletion::delete(tx, &object, force)?;
+            Ok(Json::Null)
+        });
+        self.rest_run(&entry, None, job).await.map(drop)
     }
+
+    async fn rest_run(
+        &self,
+        entry: &TypeEntry,
+        token: Option<ClientToken>,
+        job: DomainJob,
+    ) -> Result<Json, PlatformError> {
+        let answer = self.store.domain(None, token, job).await;
+        answer.map_err(|failure| Failed::of(failure, entry.definition().noun).into())
+    }
+
+    /// A caller's token as one that no other route, project or formation step shares.
+    fn rest_token(&self, token: ClientToken, entry: &TypeEntry, project: &ProjectId) -> ClientToken {
+        let parts = [b"platform-rest", &token.0[..], entry.name().as_bytes(), project.as_str().as_bytes()];
+        ClientToken(self.key.token(&parts))
+    }
+}
+
+/// The type that a route serves.
+pub(super) fn served(type_name: &TypeName) -> Result<Arc<TypeEntry>, Refusal> {
+    let missing = || Refusal::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
+    Platform::entry(type_name).ok_or_else(missing)
+}
+
+/// Whether the object is of this type and in reach of the caller.
+fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
+    let in_reach = |projects: &[ProjectId]| object.project.as_ref().is_some_and(|own| projects.contains(own));
+    object.type_name == entry.name() && projects.is_none_or(in_reach)
 }

@@ -1,11 +1,15 @@
 //! JSON Schemas for the OpenAPI document, generated from the types' own schemas.
 
-use formwork_model::{Json, TypeName};
+use crate::{PlatformCatalog, TypeEntry};
+use formwork_model::{Json, Kind, PropertySchema, TypeName, TypeRules, mask};
 use indexmap::IndexMap;
+use serde_json::{Map, json};
 
 /// The JSON Schemas of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeSchemas {
+    /// The properties as a template declares them.
+    pub properties: Json,
     /// The body of a create.
     pub create: Json,
     /// The body of an update with `PATCH`: nothing is required.
@@ -18,5 +22,136 @@ pub struct TypeSchemas {
 
 /// The JSON Schemas of all types, in their order.
 pub fn openapi_schemas() -> IndexMap<TypeName, TypeSchemas> {
-    unimplemented!()
+    let entries = PlatformCatalog::shared().entries();
+    entries.map(|entry| (TypeName::from(entry.name()), schemas(entry))).collect()
+}
+
+fn schemas(entry: &TypeEntry) -> TypeSchemas {
+    let declared = || entry.schema().properties.iter();
+    let all = || declared().map(|(name, property)| (name.to_string(), property_schema(property)));
+    let required = |skip_fixed: bool| -> Vec<&str> {
+        declared()
+            .filter(|(_, property)| property.hint.required_on_create)
+            .filter(|(_, property)| !(skip_fixed && property.hint.create_only))
+            .map(|(name, _)| &**name)
+            .collect()
+    };
+    let project = json!({ "type": "string", "description": "The project that will own it" });
+    let with_project = std::iter::once(("project_id".to_owned(), project)).chain(all()).collect();
+    let of = |members: Map<String, Json>, required: &[&str]| {
+        object_schema(&entry.schema().doc, &members, required)
+    };
+    TypeSchemas {
+        properties: of(all().collect(), &required(false)),
+        create: of(with_project, &required(false)),
+        patch: of(all().collect(), &[]),
+        put: of(all().collect(), &required(true)),
+        representation: representation(entry),
+    }
+}
+
+fn object_schema(doc: &str, members: &Map<String, Json>, required: &[&str]) -> Json {
+    let mut schema = json!({
+        "type": "object",
+        "description": doc,
+        "additionalProperties": false,
+        "properties": members,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn property_schema(property: &PropertySchema) -> Json {
+    let mut schema = Map::new();
+    if let Some(kind) = kind_name(property.kind) {
+        schema.insert("type".to_owned(), type_of(kind, property.nullable));
+    }
+    if !property.doc.is_empty() {
+        schema.insert("description".to_owned(), json!(property.doc));
+    }
+    if !property.allowed.is_empty() {
+        let null = property.nullable.then_some(Json::Null);
+        schema.insert("enum".to_owned(), property.allowed.iter().cloned().chain(null).collect());
+    }
+    if let Some(default) = &property.default {
+        schema.insert("default".to_owned(), default.clone());
+    }
+    if property.hint.write_only {
+        schema.insert("writeOnly".to_owned(), json!(true));
+    }
+    Json::Object(schema)
+}
+
+fn kind_name(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::String => Some("string"),
+        Kind::Boolean => Some("boolean"),
+        Kind::Integer => Some("integer"),
+        Kind::Number => Some("number"),
+        Kind::Array => Some("array"),
+        Kind::Object => Some("object"),
+        Kind::Any => None,
+    }
+}
+
+fn type_of(kind: &str, nullable: bool) -> Json {
+    if nullable { json!([kind, "null"]) } else { json!(kind) }
+}
+
+fn representation(entry: &TypeEntry) -> Json {
+    let time = json!({ "type": "string", "format": "date-time" });
+    let mut members = Map::new();
+    members.insert("id".to_owned(), json!({ "type": "string" }));
+    members.insert("project_id".to_owned(), json!({ "type": "string" }));
+    for (name, property) in &entry.schema().properties {
+        if !property.hint.write_only {
+            // A declared secret reads as the mask, whatever the property's type is.
+            let shown = json!({ "anyOf": [property_schema(property), { "const": mask() }] });
+            members.insert(name.to_string(), shown);
+        }
+    }
+    for extra in entry.kind().extras() {
+        members.insert(extra.name.to_owned(), json!({ "type": type_of(extra.kind, extra.nullable) }));
+    }
+    members.insert("created_at".to_owned(), time.clone());
+    members.insert("updated_at".to_owned(), time);
+    let required: Vec<&str> = members.keys().map(String::as_str).collect();
+    object_schema(&entry.schema().doc, &members, &required)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_of_a_secret_say_that_its_value_is_never_shown() {
+        let schemas = openapi_schemas();
+        let secret = &schemas[&TypeName::from("secret")];
+        assert_eq!(secret.create["required"], json!(["name", "value"]));
+        assert_eq!(secret.create["properties"]["value"]["writeOnly"], json!(true));
+        assert!(secret.patch.get("required").is_none());
+        assert!(secret.representation["properties"].get("value").is_none());
+        assert_eq!(secret.representation["properties"]["has_value"], json!({ "type": "boolean" }));
+    }
+
+    #[test]
+    fn put_does_not_ask_for_what_cannot_change() {
+        let schemas = openapi_schemas();
+        let entry = &schemas[&TypeName::from("memory_entry")];
+        assert_eq!(entry.create["required"], json!(["memory_id", "content"]));
+        assert_eq!(entry.put["required"], json!(["content"]));
+    }
+
+    #[test]
+    fn all_schemas_read_as_documented() {
+        let shown: IndexMap<_, _> = openapi_schemas()
+            .into_iter()
+            .map(|(name, schemas)| {
+                (name.to_string(), json!({ "create": schemas.create, "shown": schemas.representation }))
+            })
+            .collect();
+        insta::assert_json_snapshot!(shown);
+    }
 }

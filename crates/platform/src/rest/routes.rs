@@ -1,9 +1,13 @@
 //! The routes as data (`formations-behaviour.md` §6.10): server, CLI and OpenAPI are made from it.
 
-use crate::UpdateMode;
+use crate::{PlatformCatalog, UpdateMode};
+use std::sync::LazyLock;
+
+static ROUTES: LazyLock<Vec<RestRoute>> =
+    LazyLock::new(|| PlatformCatalog::shared().entries().map(|entry| *entry.definition().route).collect());
 
 /// The routes of one type, below the API's base path.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RestRoute {
     /// The type they serve.
     pub type_name: &'static str,
@@ -46,5 +50,33 @@ pub enum DeleteStatus {
 
 /// The routes of all types, in the order of the types.
 pub fn rest_routes() -> &'static [RestRoute] {
-    unimplemented!()
+    &ROUTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_routes_read_as_documented() {
+        let lines: Vec<String> = rest_routes()
+            .iter()
+            .map(|route| {
+                format!(
+                    "{} {}/{{{}}} {:?} {:?} create={} delete={:?} force={} {}:{}",
+                    route.type_name,
+                    route.path,
+                    route.id_param,
+                    route.update_modes,
+                    route.list_filters,
+                    route.create_status,
+                    route.delete_status,
+                    route.force,
+                    route.module,
+                    [route.create, route.list, route.get, route.update, route.delete].join(" "),
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
 }

@@ -1,0 +1,108 @@
+//! The schema's share of the static check: unknown and missing properties, JSON types, allowed
+//! values (`formations-behaviour.md` §2.5, same words). Elements of lists and members of objects
+//! are the business of each type.
+
+use crate::{Findings, Node, TypeEntry};
+use formwork_model::{DiagnosticCode, Json, Kind, Path, PropertySchema, TypeRules, same};
+
+/// Whether what is required must be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Completeness {
+    /// A create, or an update that replaces everything.
+    Whole,
+    /// An update of what is named.
+    Partial,
+}
+
+/// Checks a bag of properties against the schema alone.
+pub(crate) fn check_bag(
+    entry: &TypeEntry,
+    properties: Node<'_>,
+    completeness: Completeness,
+    findings: &mut Findings,
+) {
+    let schema = entry.schema();
+    if !properties.is_object() {
+        let message = format!("{} `properties` must be an object", entry.title());
+        findings.error(DiagnosticCode::WrongType, Path::root(), message);
+        return;
+    }
+    for (name, value) in properties.members() {
+        match schema.property(name) {
+            Some(property) => check_property(entry, name, property, value, findings),
+            None => findings.error(
+                DiagnosticCode::UnknownProperty,
+                Path::of([name]),
+                format!("Unknown {} field '{name}'. Allowed: {}", entry.title(), names(entry)),
+            ),
+        }
+    }
+    if completeness == Completeness::Whole {
+        for name in missing(entry, properties) {
+            findings.error(
+                DiagnosticCode::MissingProperty,
+                Path::of([name]),
+                format!("`{name}` is required"),
+            );
+        }
+    }
+}
+
+/// The required properties that the bag does not name, in the schema's order.
+pub(crate) fn missing<'e>(entry: &'e TypeEntry, properties: Node<'_>) -> Vec<&'e str> {
+    let required = entry.schema().properties.iter().filter(|(_, property)| property.hint.required_on_create);
+    required.map(|(name, _)| &**name).filter(|name| properties.raw_member(name).is_none()).collect()
+}
+
+fn names(entry: &TypeEntry) -> String {
+    entry.schema().names().collect::<Vec<_>>().join(", ")
+}
+
+fn check_property(
+    entry: &TypeEntry,
+    name: &str,
+    property: &PropertySchema,
+    value: Node<'_>,
+    findings: &mut Findings,
+) {
+    if value.is_expression() || (value.is_null() && property.nullable) {
+        return;
+    }
+    if !is_kind(value, property.kind) {
+        let or_null = if property.nullable { " or null" } else { "" };
+        let message = format!("`{name}` must be {}{or_null}", expected(property.kind));
+        let wire = entry.kind().wire_code(name);
+        findings.coded(wire, DiagnosticCode::WrongType, Path::of([name]), message);
+        return;
+    }
+    let Some(json) = value.json() else { return };
+    if !property.allowed.is_empty() && !property.allowed.iter().any(|allowed| same(allowed, json)) {
+        let allowed: Vec<_> = property.allowed.iter().map(formwork_model::as_text).collect();
+        let message = format!("`{name}` must be one of: {}", allowed.join(", "));
+        findings.error(DiagnosticCode::InvalidValue, Path::of([name]), message);
+    }
+}
+
+fn is_kind(value: Node<'_>, kind: Kind) -> bool {
+    match kind {
+        Kind::Any => true,
+        Kind::Object => value.is_object(),
+        Kind::Array => value.is_array(),
+        Kind::String => value.text().is_some(),
+        Kind::Boolean => value.json().is_some_and(Json::is_boolean),
+        Kind::Integer => value.integer().is_some(),
+        Kind::Number => value.json().is_some_and(Json::is_number),
+    }
+}
+
+fn expected(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Any => "a value",
+        Kind::String => "a string",
+        Kind::Boolean => "a boolean",
+        Kind::Integer => "an integer",
+        Kind::Number => "a number",
+        Kind::Array => "an array",
+        Kind::Object => "an object",
+    }
+}

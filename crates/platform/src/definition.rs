@@ -1,0 +1,250 @@
+//! What a type's file provides, and how the rest of the program sees it.
+
+use crate::{Findings, Node, Reference, Refusal, RestRoute, references, rest::Filter, scene::Scene};
+use formwork_model::{
+    CheckContext, Concurrency, Expr, IamActions, ImmutableRule, Json, LookupRule, Path, ProjectId,
+    PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, TypeCapabilities, TypeRules, WireCode,
+    WriteOnlyRule,
+};
+use formwork_store::{DomainError, DomainTx, UniqueKey};
+use indexmap::IndexMap;
+use std::sync::Arc;
+
+/// How long one call may take. In-process calls are one transaction each.
+const TIMEOUT_MILLIS: u64 = 30_000;
+
+/// What is fixed of a type.
+pub(crate) struct Definition {
+    pub(crate) name: &'static str,
+    /// What validation messages call it (`formations-behaviour.md` §2.6).
+    pub(crate) title: &'static str,
+    /// What other messages call it.
+    pub(crate) noun: &'static str,
+    pub(crate) id_prefix: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) properties: Vec<(&'static str, PropertySchema)>,
+    pub(crate) on_immutable: ImmutableRule,
+    pub(crate) srn_type: &'static str,
+    pub(crate) dependents: &'static [Dependents],
+    pub(crate) route: &'static RestRoute,
+}
+
+/// Objects that refer to one that is to be deleted.
+pub(crate) struct Dependents {
+    pub(crate) type_name: &'static str,
+    /// The links that count.
+    pub(crate) fields: &'static [&'static str],
+    pub(crate) rule: DependentRule,
+}
+
+/// What dependents mean for a delete.
+pub(crate) enum DependentRule {
+    /// They go too.
+    Cascade,
+    /// They block it.
+    Block {
+        code: WireCode,
+        /// How the refusal's facts name their number.
+        count: &'static str,
+        /// Whether `force` deletes them instead. Only REST can force: a formation never takes
+        /// something with it that its template does not name.
+        force: bool,
+    },
+}
+
+/// One type: the rules that its schema cannot express.
+pub(crate) trait PlatformType: Send + Sync + 'static {
+    fn define(&self) -> Definition;
+
+    /// The static check beyond the schema: the same for templates and for REST bodies.
+    fn check(&self, properties: Node<'_>, findings: &mut Findings) {
+        let _ = (properties, findings);
+    }
+
+    /// The wire code of a wrong JSON type of this property.
+    fn wire_code(&self, property: &str) -> WireCode {
+        let _ = property;
+        WireCode::ValidationFailed
+    }
+
+    /// Where credentials stand, beyond the opaque properties.
+    fn sensitive(&self, properties: Node<'_>) -> Vec<Path> {
+        let _ = properties;
+        Vec::new()
+    }
+
+    /// Properties that can't be secret, because they are keys.
+    fn public(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Ids in the properties, beyond those the schema names.
+    fn references(&self, properties: &Json, found: &mut Vec<Reference>) {
+        let _ = (properties, found);
+    }
+
+    /// The keys under which the object must be unique in its project.
+    fn keys(&self, properties: &Json) -> Vec<UniqueKey> {
+        let _ = properties;
+        Vec::new()
+    }
+
+    /// Checks the whole object where that takes more than its properties.
+    ///
+    /// # Errors
+    /// A refusal.
+    fn admit(
+        &self,
+        tx: &mut dyn DomainTx,
+        project: &ProjectId,
+        properties: &Json,
+    ) -> Result<(), DomainError> {
+        let _ = (tx, project, properties);
+        Ok(())
+    }
+
+    /// Writes what belongs to the object beside itself, just before it is written.
+    ///
+    /// # Errors
+    /// A refusal, or a fault of the store.
+    fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
+        let _ = (tx, scene);
+        Ok(())
+    }
+
+    /// What one of the route's own list filters means; `project_id` means the same everywhere.
+    ///
+    /// # Errors
+    /// A refusal of a value that makes no sense.
+    fn filter(&self, name: &str, value: &str) -> Result<Filter, Refusal> {
+        let _ = value;
+        Err(Refusal::new(WireCode::ValidationFailed, format!("Unknown query parameter(s): {name}")))
+    }
+
+    /// What REST shows beyond id, project, times and declared properties, with the JSON Schema of
+    /// each.
+    fn extras(&self) -> &'static [Extra] {
+        &[]
+    }
+}
+
+/// A member of a representation that cannot be declared.
+pub(crate) struct Extra {
+    pub(crate) name: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) nullable: bool,
+    /// From the object's system part.
+    pub(crate) value: fn(&serde_json::Map<String, Json>) -> Json,
+}
+
+/// A type with everything that is computed from its definition once.
+pub(crate) struct TypeEntry {
+    kind: &'static dyn PlatformType,
+    definition: Definition,
+    schema: Arc<Schema>,
+    capabilities: TypeCapabilities,
+}
+
+impl TypeEntry {
+    pub(crate) fn new(kind: &'static dyn PlatformType) -> Self {
+        let mut definition = kind.define();
+        let properties: IndexMap<Arc<str>, PropertySchema> =
+            definition.properties.drain(..).map(|(name, property)| (name.into(), property)).collect();
+        let schema =
+            Arc::new(Schema { type_name: definition.name.into(), doc: definition.doc.into(), properties });
+        let capabilities = capabilities(&definition);
+        Self { kind, definition, schema, capabilities }
+    }
+
+    pub(crate) fn kind(&self) -> &'static dyn PlatformType {
+        self.kind
+    }
+
+    pub(crate) fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.definition.name
+    }
+
+    /// Where secrets stand in these properties by the type's own rules.
+    pub(crate) fn secret_places(&self, properties: Node<'_>) -> Vec<Path> {
+        let opaque = self.schema.properties.iter().filter(|(_, property)| property.hint.opaque);
+        let mut paths: Vec<Path> = opaque
+            .filter(|(name, _)| properties.member(name).is_some())
+            .map(|(name, _)| Path::root().key(name.clone()))
+            .collect();
+        paths.extend(self.kind.sensitive(properties));
+        paths
+    }
+
+    /// The ids in these properties.
+    pub(crate) fn references(&self, properties: &Json) -> Vec<Reference> {
+        let mut found = Vec::new();
+        for (name, property) in &self.schema.properties {
+            for kind in property.refers_to.iter().filter_map(|to| references::RefKind::of(to.as_str())) {
+                references::at(properties, &[name], kind, &mut found);
+            }
+        }
+        self.kind.references(properties, &mut found);
+        found
+    }
+}
+
+impl TypeRules for TypeEntry {
+    fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    fn capabilities(&self) -> &TypeCapabilities {
+        &self.capabilities
+    }
+
+    fn title(&self) -> &str {
+        self.definition.title
+    }
+
+    fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {
+        let mut findings = Findings::default();
+        self.kind.check(Node::of(properties), &mut findings);
+        for mut diagnostic in findings.into_diagnostics() {
+            diagnostic.path = context.base.join(&diagnostic.path);
+            context.found.push(diagnostic);
+        }
+    }
+
+    fn sensitive(&self, properties: &Expr) -> Vec<Path> {
+        self.kind.sensitive(Node::of(properties))
+    }
+}
+
+fn capabilities(definition: &Definition) -> TypeCapabilities {
+    let route = definition.route;
+    let action = |operation: &str| -> Arc<str> { format!("{}:{operation}", route.module).into() };
+    let blocks = definition.dependents.iter().any(|found| matches!(found.rule, DependentRule::Block { .. }));
+    TypeCapabilities {
+        read: true,
+        list: true,
+        retry: RetryRule::ByCode,
+        lookup: LookupRule::Token,
+        replacement: Replacement::Declared,
+        write_only: WriteOnlyRule::Digest,
+        on_immutable: definition.on_immutable.clone(),
+        settle_millis: 0,
+        timeout_millis: TIMEOUT_MILLIS,
+        validate: false,
+        delete_blockers: blocks,
+        secrets: SecretKeeping::Provider,
+        concurrency: Concurrency::Serial,
+        outputs: Vec::new(),
+        credential_outputs: Vec::new(),
+        iam: Some(IamActions {
+            srn_type: definition.srn_type.into(),
+            create: action(route.create),
+            update: Some(action(route.update)),
+            delete: action(route.delete),
+            admin_only: false,
+        }),
+    }
+}

@@ -1,0 +1,371 @@
+//! An object as it would be after a write: merged, checked, and written.
+//!
+//! Create and update, from a formation and over REST, all pass through here, so that what one
+//! refuses the other refuses.
+
+use crate::{
+    Completeness, Findings, Node, Refusal, TypeEntry, check_bag,
+    document::{Document, Opened},
+    references,
+    scene::Scene,
+};
+use formwork_model::{
+    ActorId, DiagnosticCode, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode, mask, same,
+};
+use formwork_secret::{Redactor, Secret};
+use formwork_store::{DomainError, DomainTx, Link, NewObject, ObjectChange, StoredObject, UniqueKey};
+use serde_json::Map;
+use std::collections::BTreeSet;
+
+/// Names, in the system part, who last changed the object.
+const CHANGED_BY: &str = "changed_by";
+
+/// What a write brings, and where in it secrets stand.
+#[derive(Clone)]
+pub(crate) struct Given {
+    pub(crate) properties: Secret<Json>,
+    pub(crate) secret_paths: Vec<Path>,
+    /// Where the stored secret is to be kept; its value is not in the properties.
+    pub(crate) kept_paths: Vec<Path>,
+    /// Whether what is not named is cleared.
+    pub(crate) completeness: Completeness,
+    /// Who asked for it.
+    pub(crate) actor: ActorId,
+}
+
+/// The properties as they will be, in the clear.
+struct Draft<'a> {
+    entry: &'a TypeEntry,
+    key: &'a InstanceKey,
+    id: &'a str,
+    project: &'a ProjectId,
+    properties: Secret<Json>,
+    secrets: BTreeSet<Path>,
+}
+
+/// Makes an object with this id.
+///
+/// # Errors
+/// A refusal, a taken key, or a fault of the store.
+pub(crate) fn create(
+    tx: &mut dyn DomainTx,
+    entry: &TypeEntry,
+    key: &InstanceKey,
+    id: &str,
+    project: &ProjectId,
+    given: &Given,
+) -> Result<StoredObject, DomainError> {
+    check_given(entry, given, Completeness::Whole)?;
+    let properties = Secret::new(normalised(entry, given.properties.expose().clone()));
+    let secrets = expanded(given.properties.expose(), &given.secret_paths);
+    let draft = Draft::new(entry, key, id, project, properties, secrets)?;
+    draft.check()?;
+    draft.resolve(tx, |_| true)?;
+    let mut system = Map::new();
+    draft.accompany(tx, None, &mut system)?;
+    system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
+    let (doc, keys, links) = draft.into_parts(system);
+    tx.insert(NewObject {
+        id: id.to_owned(),
+        type_name: entry.name().to_owned(),
+        project: Some(project.clone()),
+        doc: doc.to_json(),
+        keys,
+        links,
+    })
+}
+
+/// Changes an object. One that would stay as it is is not written, so that its version and time
+/// tell when it last changed.
+///
+/// # Errors
+/// A refusal, a version conflict, a taken key, or a fault of the store.
+pub(crate) fn update(
+    tx: &mut dyn DomainTx,
+    entry: &TypeEntry,
+    key: &InstanceKey,
+    object: StoredObject,
+    given: &Given,
+) -> Result<StoredObject, DomainError> {
+    let Some(project) = object.project.clone() else {
+        return Err(DomainError::NotFound { id: object.id });
+    };
+    let stored = Document::of(&object)?;
+    refuse_masks(&stored, given)?;
+    // What is missing shows once the stored properties are merged in.
+    check_given(entry, given, Completeness::Partial)?;
+    let before = stored.open(key, &object.id);
+    let (properties, secrets) = merged(entry, &stored, &before, given)?;
+    let draft = Draft::new(entry, key, &object.id, &project, properties, secrets)?;
+    draft.refuse_fixed(&before)?;
+    draft.refuse_missing()?;
+    draft.check()?;
+    draft.resolve(tx, |property| names(given, property))?;
+    if before.shut.is_empty() && draft.is_same_as(&before) {
+        return Ok(object);
+    }
+    let mut system = stored.system;
+    draft.accompany(tx, Some(before.properties.expose()), &mut system)?;
+    system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
+    let (doc, keys, links) = draft.into_parts(system);
+    tx.update(ObjectChange {
+        id: object.id.clone(),
+        expected_version: Some(object.version),
+        doc: doc.to_json(),
+        keys,
+        links,
+    })
+}
+
+/// Takes the write's secrets out of a refusal. The last net: messages quote values.
+pub(crate) fn redacted(error: DomainError, entry: &TypeEntry, given: &Given) -> DomainError {
+    let DomainError::Refused { code, message, meta } = error else { return error };
+    let properties = given.properties.expose();
+    let mut redactor = Redactor::new();
+    let by_place = entry.secret_places(Node::Plain(properties));
+    for path in given.secret_paths.iter().chain(&by_place) {
+        path.get(properties).into_iter().for_each(|value| redactor.add_json(value));
+    }
+    let meta = meta.map(|facts| redact_json(&redactor, &facts));
+    DomainError::Refused { code, message: redactor.redact(&message).into_owned(), meta }
+}
+
+fn redact_json(redactor: &Redactor, value: &Json) -> Json {
+    match value {
+        Json::String(text) => redactor.redact(text).into_owned().into(),
+        Json::Array(items) => items.iter().map(|item| redact_json(redactor, item)).collect(),
+        Json::Object(members) => Json::Object(
+            members.iter().map(|(name, member)| (name.clone(), redact_json(redactor, member))).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+fn check_given(entry: &TypeEntry, given: &Given, completeness: Completeness) -> Result<(), Refusal> {
+    let mut findings = Findings::default();
+    check_bag(entry, Node::Plain(given.properties.expose()), completeness, &mut findings);
+    findings.refuse()
+}
+
+/// A mask that comes back is a mistake: stored as a value it would destroy the secret (seed 4,
+/// "Secrets in Templates").
+fn refuse_masks(stored: &Document, given: &Given) -> Result<(), Refusal> {
+    let masked = |path: &&Path| path.get(given.properties.expose()) == Some(&mask());
+    let Some(path) = stored.sealed.iter().find(masked) else { return Ok(()) };
+    let message = format!("`{path}` holds the mask of a secret: send its value, or leave the property out");
+    let mut findings = Findings::default();
+    findings.error(DiagnosticCode::InvalidValue, path.clone(), message);
+    findings.refuse()
+}
+
+fn names(given: &Given, property: &str) -> bool {
+    given.properties.expose().get(property).is_some()
+}
+
+/// What the object will be: the given properties over the stored ones, with the kept secrets.
+fn merged(
+    entry: &TypeEntry,
+    stored: &Document,
+    before: &Opened,
+    given: &Given,
+) -> Result<(Secret<Json>, BTreeSet<Path>), Refusal> {
+    let mut members = carried_over(entry, before.properties.expose(), given);
+    let mut secrets = expanded(given.properties.expose(), &given.secret_paths);
+    let carried = |path: &&Path| top_level(path).is_some_and(|name| members.contains_key(name));
+    secrets.extend(before.secrets.iter().filter(carried).cloned());
+    members.extend(members_of(given.properties.expose()));
+    let mut properties = Json::Object(members);
+    let mut kept: Vec<&Path> = given.kept_paths.iter().collect();
+    kept.sort_unstable();
+    for path in kept {
+        let value = path.get(before.properties.expose()).filter(|value| !value.is_null());
+        let placed = value.is_some_and(|value| place(&mut properties, path, value.clone()));
+        if !placed {
+            let message = format!("`{path}` has no stored value to keep: its value must be supplied");
+            return Err(Refusal::new(WireCode::SecretUnavailable, message));
+        }
+        secrets.insert(path.clone());
+    }
+    let properties = Secret::new(normalised(entry, properties));
+    if let Some(path) = still_shut(stored, before, &secrets) {
+        let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
+        return Err(Refusal::new(WireCode::SecretNotDecryptable, message));
+    }
+    Ok((properties, secrets))
+}
+
+/// The stored properties that the write leaves as they are. One that replaces everything need not
+/// restate what can't change.
+fn carried_over(entry: &TypeEntry, before: &Json, given: &Given) -> Map<String, Json> {
+    let whole = given.completeness == Completeness::Whole;
+    let is_fixed =
+        |name: &str| entry.schema().property(name).is_some_and(|property| property.hint.create_only);
+    let mut members = members_of(before);
+    members.retain(|name, _| !names(given, name) && (!whole || is_fixed(name)));
+    members
+}
+
+/// The path of a sealed value that is carried over and could not be opened.
+fn still_shut<'s>(stored: &'s Document, before: &Opened, secrets: &BTreeSet<Path>) -> Option<&'s Path> {
+    let carried = |path: &&Path| secrets.iter().any(|secret| secret.contains(path) || path.contains(secret));
+    stored.sealed.iter().filter(|path| before.shut.contains(*path)).find(carried)
+}
+
+fn members_of(value: &Json) -> Map<String, Json> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn top_level(path: &Path) -> Option<&str> {
+    match path.segments().first()? {
+        Segment::Key(key) => Some(key),
+        Segment::Index(_) => None,
+    }
+}
+
+/// Puts a value where it was: objects on the way are made, and a list that lacks it is parted.
+/// Answers whether there is such a place.
+fn place(properties: &mut Json, path: &Path, value: Json) -> bool {
+    let Some((last, parents)) = path.segments().split_last() else { return false };
+    let mut here = properties;
+    for segment in parents {
+        let next = match (here, segment) {
+            (Json::Object(members), Segment::Key(key)) => {
+                Some(members.entry(key.to_string()).or_insert_with(|| Json::Object(Map::new())))
+            }
+            (Json::Array(items), Segment::Index(index)) => items.get_mut(*index),
+            _ => None,
+        };
+        let Some(next) = next else { return false };
+        here = next;
+    }
+    match (here, last) {
+        (Json::Object(members), Segment::Key(key)) => {
+            members.insert(key.to_string(), value);
+            true
+        }
+        (Json::Array(items), Segment::Index(index)) if *index <= items.len() => {
+            items.insert(*index, value);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Without nulls, and with what the type fills in: a property that was cleared reads like one
+/// that was never set.
+fn normalised(entry: &TypeEntry, properties: Json) -> Json {
+    let given = members_of(&properties);
+    drop(Secret::new(properties));
+    let mut normal = Map::new();
+    for (name, property) in &entry.schema().properties {
+        let value = given.get(&**name).filter(|value| !value.is_null());
+        if let Some(value) = value.or(property.default.as_ref()) {
+            normal.insert(name.to_string(), value.clone());
+        }
+    }
+    Json::Object(normal)
+}
+
+/// The paths, a secret bag of properties being each of its members.
+fn expanded(properties: &Json, paths: &[Path]) -> BTreeSet<Path> {
+    let mut expanded = BTreeSet::new();
+    for path in paths {
+        if path.is_root() {
+            expanded.extend(members_of(properties).keys().map(|name| Path::of([name.as_str()])));
+        } else {
+            expanded.insert(path.clone());
+        }
+    }
+    expanded
+}
+
+impl<'a> Draft<'a> {
+    /// A draft that knows all its secrets: those it was told of, and those by their place.
+    fn new(
+        entry: &'a TypeEntry,
+        key: &'a InstanceKey,
+        id: &'a str,
+        project: &'a ProjectId,
+        properties: Secret<Json>,
+        mut secrets: BTreeSet<Path>,
+    ) -> Result<Self, Refusal> {
+        let public = entry.kind().public();
+        let exposed = secrets.iter().find(|path| top_level(path).is_some_and(|name| public.contains(&name)));
+        if let Some(path) = exposed {
+            let message = format!("`{path}` cannot be secret: it is a key that others see");
+            return Err(Refusal::new(WireCode::ValidationFailed, message));
+        }
+        secrets.extend(entry.secret_places(Node::Plain(properties.expose())));
+        Ok(Self { entry, key, id, project, properties, secrets })
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let mut findings = Findings::default();
+        self.entry.kind().check(Node::Plain(self.properties.expose()), &mut findings);
+        findings.refuse()
+    }
+
+    /// Whatever is required must be there after an update too.
+    fn refuse_missing(&self) -> Result<(), Refusal> {
+        let missing = crate::bag::missing(self.entry, Node::Plain(self.properties.expose()));
+        let Some(name) = missing.first() else { return Ok(()) };
+        let mut findings = Findings::default();
+        findings.error(DiagnosticCode::MissingProperty, Path::of([name]), format!("`{name}` is required"));
+        findings.refuse()
+    }
+
+    /// A changed property that cannot change is refused, never passed over.
+    fn refuse_fixed(&self, before: &Opened) -> Result<(), Refusal> {
+        let mut findings = Findings::default();
+        let fixed = self.entry.schema().properties.iter().filter(|(_, property)| property.hint.create_only);
+        for (name, _) in fixed {
+            let was = before.properties.expose().get(&**name).unwrap_or(&Json::Null);
+            let becomes = self.properties.expose().get(&**name).unwrap_or(&Json::Null);
+            if !same(was, becomes) {
+                let message = format!("`{name}` cannot be changed after creation");
+                findings.error(DiagnosticCode::ImmutableProperty, Path::of([name]), message);
+            }
+        }
+        findings.refuse()
+    }
+
+    /// Resolves the ids in the properties that the write names. Those it does not name may dangle:
+    /// a tool can be deleted under an agent.
+    fn resolve(&self, tx: &mut dyn DomainTx, is_named: impl Fn(&str) -> bool) -> Result<(), DomainError> {
+        for reference in self.entry.references(self.properties.expose()) {
+            if is_named(reference.property()) {
+                references::resolve(tx, self.project, &reference)?;
+            }
+        }
+        self.entry.kind().admit(tx, self.project, self.properties.expose())
+    }
+
+    fn is_same_as(&self, before: &Opened) -> bool {
+        self.secrets == before.secrets && same(self.properties.expose(), before.properties.expose())
+    }
+
+    fn accompany(
+        &self,
+        tx: &mut dyn DomainTx,
+        before: Option<&Json>,
+        system: &mut Map<String, Json>,
+    ) -> Result<(), DomainError> {
+        let mut scene = Scene {
+            key: self.key,
+            id: self.id,
+            project: self.project,
+            before,
+            after: self.properties.expose(),
+            secrets: &self.secrets,
+            system,
+        };
+        self.entry.kind().accompany(tx, &mut scene)
+    }
+
+    fn into_parts(self, system: Map<String, Json>) -> (Document, Vec<UniqueKey>, Vec<Link>) {
+        let keys = self.entry.kind().keys(self.properties.expose());
+        let links = references::links(&self.entry.references(self.properties.expose()));
+        let document = Document::seal(self.key, self.id, &self.properties, &self.secrets, system);
+        (document, keys, links)
+    }
+}

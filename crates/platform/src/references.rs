@@ -1,0 +1,123 @@
+//! Ids that a property holds: found, and resolved within the object's own project only (seed 4,
+//! "Ids a Template Names Are Resolved Within Its Own Project").
+
+use crate::Refusal;
+use formwork_model::{Json, ProjectId, WireCode};
+use formwork_store::{DomainError, DomainTx, Link, StoredObject};
+
+/// What an id refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefKind {
+    Secret,
+    AiProvider,
+    Tool,
+    Memory,
+    Document,
+    /// No such type yet: no id is found.
+    Guardrail,
+    /// No such type yet: no id is found.
+    ModelRoute,
+}
+
+impl RefKind {
+    /// The kind for a type that a schema names.
+    pub(crate) fn of(type_name: &str) -> Option<Self> {
+        [
+            Self::Secret,
+            Self::AiProvider,
+            Self::Tool,
+            Self::Memory,
+            Self::Document,
+            Self::Guardrail,
+            Self::ModelRoute,
+        ]
+        .into_iter()
+        .find(|kind| kind.type_name() == type_name)
+    }
+
+    fn type_name(self) -> &'static str {
+        match self {
+            Self::Secret => "secret",
+            Self::AiProvider => "ai_provider",
+            Self::Tool => "tool",
+            Self::Memory => "memory",
+            Self::Document => "document",
+            Self::Guardrail => "guardrail",
+            Self::ModelRoute => "model_route",
+        }
+    }
+
+    /// The refusal of an id that is not in the project. It says the same of an id that does not
+    /// exist and of one that is elsewhere.
+    fn missing(self, id: &str) -> Refusal {
+        let (code, noun) = match self {
+            Self::Secret => (WireCode::SecretNotFound, "Secret"),
+            Self::AiProvider => (WireCode::AiProviderNotFound, "AI provider"),
+            Self::Tool => (WireCode::ToolNotFound, "Tool"),
+            Self::Memory => (WireCode::ValidationFailed, "Memory"),
+            Self::Document => (WireCode::ValidationFailed, "Document"),
+            Self::Guardrail => (WireCode::GuardrailNotFound, "Guardrail"),
+            Self::ModelRoute => (WireCode::ModelRouteNotFound, "Model route"),
+        };
+        Refusal::new(code, format!("{noun} not found: {id}"))
+    }
+}
+
+/// An id that stands in an object's properties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// The property with all names on the way, without indexes (`knowledge_config.memory_ids`).
+    pub(crate) field: String,
+    pub(crate) kind: RefKind,
+    pub(crate) to: String,
+}
+
+impl Reference {
+    /// The top-level property it stands in.
+    pub(crate) fn property(&self) -> &str {
+        self.field.split('.').next().unwrap_or_default()
+    }
+
+    pub(crate) fn link(&self) -> Link {
+        Link { field: self.field.clone(), to: self.to.clone() }
+    }
+}
+
+/// The ids at `path`, where a list on the way stands for each of its elements.
+pub(crate) fn at(properties: &Json, path: &[&str], kind: RefKind, found: &mut Vec<Reference>) {
+    let mut here = vec![properties];
+    for name in path {
+        here = here.into_iter().flat_map(each).filter_map(|value| value.get(name)).collect();
+    }
+    let field = path.join(".");
+    let ids = here.into_iter().flat_map(each).filter_map(Json::as_str);
+    found.extend(ids.map(|id| Reference { field: field.clone(), kind, to: id.to_owned() }));
+}
+
+fn each(value: &Json) -> std::slice::Iter<'_, Json> {
+    match value {
+        Json::Array(items) => items.iter(),
+        one => std::slice::from_ref(one).iter(),
+    }
+}
+
+/// The distinct links that the references amount to.
+pub(crate) fn links(references: &[Reference]) -> Vec<Link> {
+    let distinct: std::collections::BTreeSet<Link> = references.iter().map(Reference::link).collect();
+    distinct.into_iter().collect()
+}
+
+/// The object a reference names.
+///
+/// # Errors
+/// A refusal if it is not in the project.
+pub(crate) fn resolve(
+    tx: &mut dyn DomainTx,
+    project: &ProjectId,
+    reference: &Reference,
+) -> Result<StoredObject, DomainError> {
+    let found = tx.get(&reference.to)?.filter(|object| {
+        object.type_name == reference.kind.type_name() && object.project.as_ref() == Some(project)
+    });
+    found.ok_or_else(|| reference.kind.missing(&reference.to).into())
+}

@@ -1,0 +1,66 @@
+//! Strict bodies: unknown and missing fields are refused by name (`formations-behaviour.md` §1.1).
+
+use crate::{Node, Refusal, TypeEntry, UpdateMode};
+use formwork_model::{Json, ProjectId, TypeRules, WireCode};
+use serde_json::{Map, json};
+
+const PROJECT: &str = "project_id";
+
+/// The properties that the body of a create brings.
+///
+/// # Errors
+/// A refusal that names what is unknown or missing.
+pub(crate) fn of_create(entry: &TypeEntry, project: &ProjectId, body: Json) -> Result<Json, Refusal> {
+    let mut members = members(body)?;
+    if let Some(named) = members.shift_remove(PROJECT)
+        && named.as_str() != Some(project.as_str())
+    {
+        let message = "`project_id` must be the id of the project of the request";
+        return Err(Refusal::new(WireCode::ValidationFailed, message));
+    }
+    refuse_unknown(entry, &members)?;
+    let body = Json::Object(members);
+    refuse_missing(&crate::bag::missing(entry, Node::Plain(&body)))?;
+    Ok(body)
+}
+
+/// The properties that the body of an update brings.
+///
+/// # Errors
+/// A refusal that names what is unknown or missing.
+pub(crate) fn of_update(entry: &TypeEntry, mode: UpdateMode, body: Json) -> Result<Json, Refusal> {
+    let members = members(body)?;
+    refuse_unknown(entry, &members)?;
+    let body = Json::Object(members);
+    if mode == UpdateMode::Put {
+        let mut missing = crate::bag::missing(entry, Node::Plain(&body));
+        missing.retain(|name| entry.schema().property(name).is_some_and(|found| !found.hint.create_only));
+        refuse_missing(&missing)?;
+    }
+    Ok(body)
+}
+
+fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
+    match body {
+        Json::Object(members) => Ok(members),
+        _ => Err(Refusal::new(WireCode::ValidationFailed, "The request body must be a JSON object")),
+    }
+}
+
+fn refuse_unknown(entry: &TypeEntry, members: &Map<String, Json>) -> Result<(), Refusal> {
+    let is_unknown = |name: &&String| entry.schema().property(name).is_none();
+    let unknown: Vec<&str> = members.keys().filter(is_unknown).map(String::as_str).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let message = format!("Unknown field(s): {}", unknown.join(", "));
+    Err(Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "unknownFields": unknown })))
+}
+
+fn refuse_missing(missing: &[&str]) -> Result<(), Refusal> {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!("Missing required field(s): {}", missing.join(", "));
+    Err(Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "missingFields": missing })))
+}

@@ -1,0 +1,124 @@
+//! Lists: paged by the store where it can filter, scanned page by page where it can't.
+
+use crate::{
+    Platform, PlatformError, Refusal, TypeEntry, document::Document, rest::handlers::served,
+    view::representation,
+};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_store::{Link, ListQuery, Page, StoredObject};
+use serde_json::json;
+
+const DEFAULT_LIMIT: usize = 50;
+const MOST: usize = 100;
+/// How many objects a scan looks at in one go.
+const SCAN: usize = 200;
+
+/// Which objects to list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RestList {
+    /// Of which type.
+    pub type_name: TypeName,
+    /// In which projects; `None` is all of them, an empty list is none.
+    pub projects: Option<Vec<ProjectId>>,
+    /// The filters of [`RestRoute::list_filters`](crate::RestRoute), as given in the query.
+    pub filters: Vec<(String, String)>,
+    /// How many to answer: 1 to 100, 50 if not given.
+    pub limit: Option<usize>,
+    /// How many to pass over.
+    pub offset: usize,
+}
+
+/// What a filter of a type's list comes to.
+pub(crate) enum Filter {
+    /// Objects that link to this id.
+    Linked(Link),
+    /// Objects that pass a test.
+    Test(Box<dyn Fn(&Document) -> bool + Send>),
+}
+
+impl Platform {
+    /// A page of objects, oldest first.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn rest_list(&self, query: RestList) -> Result<Page<Json>, PlatformError> {
+        let entry = served(&query.type_name)?;
+        let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MOST).contains(&limit) {
+            let message = format!("`limit` must be between 1 and {MOST}");
+            return Err(Refusal::new(WireCode::ValidationFailed, message).into());
+        }
+        let (projects, linked, tests) = narrowed(&entry, &query)?;
+        if projects.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Page { items: Vec::new(), total: 0 });
+        }
+        let of_store = ListQuery {
+            type_name: entry.name().to_owned(),
+            projects: projects.unwrap_or_default(),
+            linked,
+            limit,
+            offset: query.offset,
+        };
+        let page = if tests.is_empty() {
+            self.store.reader().objects(&of_store).await?
+        } else {
+            self.scan(of_store, &tests).await?
+        };
+        let items =
+            page.items.iter().map(|object| representation(&entry, object)).collect::<Result<_, _>>()?;
+        Ok(Page { items, total: page.total })
+    }
+
+    /// A page of the objects that pass all tests; only that page is held in memory.
+    async fn scan(&self, query: ListQuery, tests: &[Test]) -> Result<Page<StoredObject>, PlatformError> {
+        let (from, to) = (query.offset, query.offset.saturating_add(query.limit));
+        let mut looking = ListQuery { limit: SCAN, offset: 0, ..query };
+        let mut kept = Page { items: Vec::new(), total: 0 };
+        loop {
+            let page = self.store.reader().objects(&looking).await?;
+            looking.offset += page.items.len();
+            let last = page.items.is_empty() || looking.offset >= page.total;
+            for object in page.items {
+                let document = Document::of(&object)?;
+                if tests.iter().all(|test| test(&document)) {
+                    if (from..to).contains(&kept.total) {
+                        kept.items.push(object);
+                    }
+                    kept.total += 1;
+                }
+            }
+            if last {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
+type Test = Box<dyn Fn(&Document) -> bool + Send>;
+type Narrowed = (Option<Vec<ProjectId>>, Option<Link>, Vec<Test>);
+
+fn narrowed(entry: &TypeEntry, query: &RestList) -> Result<Narrowed, Refusal> {
+    let known = entry.definition().route.list_filters;
+    let is_unknown = |name: &&str| !known.contains(name);
+    let unknown: Vec<&str> = query.filters.iter().map(|(name, _)| name.as_str()).filter(is_unknown).collect();
+    if !unknown.is_empty() {
+        let message = format!("Unknown query parameter(s): {}", unknown.join(", "));
+        return Err(
+            Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "unknownFields": unknown }))
+        );
+    }
+    let (mut projects, mut linked, mut tests) = (query.projects.clone(), None, Vec::<Test>::new());
+    for (name, value) in &query.filters {
+        if name == "project_id" {
+            let named = ProjectId::from(value.as_str());
+            let in_reach = projects.as_ref().is_none_or(|reach| reach.contains(&named));
+            projects = Some(if in_reach { vec![named] } else { Vec::new() });
+            continue;
+        }
+        match entry.kind().filter(name, value)? {
+            Filter::Linked(link) => linked = Some(link),
+            Filter::Test(test) => tests.push(test),
+        }
+    }
+    Ok((projects, linked, tests))
+}
