@@ -1,1 +1,44 @@
-//! Wire types, the error body, and a typed client.
+//! What travels between a client and the server: wire types, the error body, and a typed client.
+//!
+//! Names and order of fields are those of seed 4's data model and of `formations-behaviour.md` §1.3
+//! and §11; what is ours beyond them is optional and comes last.
+//!
+//! **Architecture invariant:** this crate does not know `control`: the server turns its views into
+//! these types. A client therefore compiles without the engine.
+
+mod client;
+mod error;
+mod event;
+mod formation;
+pub mod json;
+mod operation;
+mod page;
+mod plan;
+mod project;
+mod requests;
+mod time;
+mod token;
+mod validation;
+
+pub use client::{
+    Answer, ApiError, Client, ClientError, Endpoint, EndpointError, HttpMethod, OperationStream, StreamItem,
+    TransportError,
+};
+pub use error::{ErrorBody, ErrorDetail};
+pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
+pub use formation::{
+    DeleteResult, Formation, FormationResource, FormationStatus, OperationAccepted, ResourceStatus,
+};
+pub use operation::{FormationEvent, FormationOperation, Operation, OperationPlan, PlannedStep};
+pub use page::Page;
+pub use plan::{
+    CauseLink, Graph, GraphEdge, GraphNode, PlanChange, PlanDiff, PlanResult, UnauthorizedAction,
+};
+pub use project::Project;
+pub use requests::{
+    CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe, PlanFormation,
+    UpdateFormation, ValidateFormation,
+};
+pub use time::Time;
+pub use token::{NewToken, Token};
+pub use validation::{Detail, RelatedPlace, SourcePlace, Validation};

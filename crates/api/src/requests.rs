@@ -1,0 +1,162 @@
+//! Bodies of requests. Their schemas are also the lists of fields that a route takes: any other is
+//! refused (`formations-behaviour.md` §1.1, "Unknown body field").
+
+#![allow(unused_qualifications, reason = "the schema derive names types by their full paths")]
+
+use formwork_model::Json;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
+
+/// A JSON object.
+type JsonMap = serde_json::Map<String, Json>;
+
+/// A template: an object, or a text with JSON or YAML, which keeps its places.
+fn template_schema() -> Schema {
+    OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(Type::Object))
+        .item(ObjectBuilder::new().schema_type(Type::String))
+        .description(Some("The template, as an object or as JSON or YAML text."))
+        .into()
+}
+
+/// The body of `POST /formations/validate`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ValidateFormation {
+    /// The template.
+    #[schema(schema_with = template_schema, required)]
+    pub template: Json,
+    /// Parameter values by name. Where absent, required parameters are not demanded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub parameters: Option<JsonMap>,
+}
+
+/// The body of `POST /formations/plan`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PlanFormation {
+    /// The project; where absent, the credential's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// The formation to plan an update of; where absent, a new one is planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formation_id: Option<String>,
+    /// The template; where absent, the formation's stored one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = template_schema)]
+    pub template: Option<Json>,
+    /// Parameter values by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub parameters: Option<JsonMap>,
+    /// Whether to look at what is there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observe: Option<Observe>,
+}
+
+/// Whether a plan looks at what is there first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Observe {
+    /// Yes.
+    #[default]
+    Live,
+    /// No: plan from what was last known.
+    Off,
+}
+
+/// The body of `POST /formations`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CreateFormation {
+    /// The project; where absent, the credential's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// The name, unique in the project.
+    pub name: String,
+    /// The template.
+    #[schema(schema_with = template_schema, required)]
+    pub template: Json,
+    /// Static annotations; no expressions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Json>,
+    /// Parameter values by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub parameters: Option<JsonMap>,
+    /// The plan that was approved: another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_hash: Option<String>,
+}
+
+/// The body of `PUT /formations/{formation_id}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct UpdateFormation {
+    /// The template; where absent, the stored one is applied again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = template_schema)]
+    pub template: Option<Json>,
+    /// Static annotations: absent leaves them, null clears them.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Option<Json>>,
+    /// Parameter values by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub parameters: Option<JsonMap>,
+    /// The plan that was approved: another one is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_hash: Option<String>,
+}
+
+/// Tells null from absent.
+#[expect(clippy::option_option, reason = "absent, null and a value are three things")]
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Json>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// The body of `POST /formations/graph`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct GraphFormation {
+    /// The template.
+    #[schema(schema_with = template_schema, required)]
+    pub template: Json,
+}
+
+/// The body of `POST /operations/{operation_id}/cancel`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CancelOperation {
+    /// Whether to give up the undos too, and leave what stands.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// The body of `POST /projects`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CreateProject {
+    /// The name, unique.
+    pub name: String,
+}
+
+/// The body of `POST /tokens`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CreateToken {
+    /// What it is for.
+    pub name: String,
+    /// The one project it is confined to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_tells_null_from_absent() {
+        let parsed = |text| serde_json::from_str::<UpdateFormation>(text).expect("valid").metadata;
+        assert_eq!(parsed("{}"), None);
+        assert_eq!(parsed(r#"{"metadata": null}"#), Some(None));
+        assert_eq!(parsed(r#"{"metadata": {"a": 1}}"#), Some(Some(serde_json::json!({"a": 1}))));
+    }
+}
