@@ -28,11 +28,14 @@ impl Control {
         p.scope.as_ref().is_none_or(|scope| scope == project)
     }
 
-    /// The projects a list is over; empty is all.
-    pub(crate) fn visible(p: &Principal, named: Option<&ProjectId>) -> Result<Vec<ProjectId>, ControlError> {
+    /// The projects a request is over; `None` is all.
+    pub(crate) fn visible(
+        p: &Principal,
+        named: Option<&ProjectId>,
+    ) -> Result<Option<Vec<ProjectId>>, ControlError> {
         match (named, &p.scope) {
-            (None, None) => Ok(Vec::new()),
-            _ => Ok(vec![Self::project_of(p, named)?]),
+            (None, None) => Ok(None),
+            _ => Ok(Some(vec![Self::project_of(p, named)?])),
         }
     }
 

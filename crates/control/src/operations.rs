@@ -1,8 +1,7 @@
 //! Operations, as people follow them.
 
 use crate::{Control, ControlError, Principal};
-use formwork_engine::CancelOutcome;
-use formwork_engine_core::Waiting;
+use formwork_engine::{CancelOutcome, Waiting};
 use formwork_model::{Event, Failure, OperationId, OperationRecord, Plan, StackId, WireCode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,11 +110,13 @@ impl Control {
         let detail = serde_json::json!({ "force": force });
         self.audit(p, Some(&record.project), "operations:Cancel", id.as_str(), detail).await?;
         match self.engine.cancel(id, force).await {
-            CancelOutcome::NotHere => Err(ControlError::new(
+            // It may have ended meanwhile.
+            CancelOutcome::NotRunning if self.operation_record(p, id).await?.status.is_final() => Ok(()),
+            CancelOutcome::NotRunning => Err(ControlError::new(
                 WireCode::OperationInProgress,
                 format!("Operation '{id}' runs in another process; cancel it there."),
             )),
-            _ => Ok(()),
+            CancelOutcome::Requested => Ok(()),
         }
     }
 }

@@ -46,7 +46,7 @@ impl Control {
         id: &str,
     ) -> Result<Json, ControlError> {
         let projects = Self::visible(p, None)?;
-        Ok(self.platform.rest_get(type_name, confined(&projects), id).await?)
+        Ok(self.platform.rest_get(type_name, projects.as_deref(), id).await?)
     }
 
     /// A page of a type's resources, oldest first.
@@ -63,7 +63,8 @@ impl Control {
     ) -> Result<Page<Json>, ControlError> {
         let named = filters.remove("project_id").map(ProjectId::from);
         let projects = Self::visible(p, named.as_ref())?;
-        let query = RestList { type_name: type_name.clone(), projects, filters, limit, offset };
+        let filters = filters.into_iter().collect();
+        let query = RestList { type_name: type_name.clone(), projects, filters, limit: Some(limit), offset };
         Ok(self.platform.rest_list(query).await?)
     }
 
@@ -82,7 +83,7 @@ impl Control {
         let projects = Self::visible(p, None)?;
         let changed = self
             .platform
-            .rest_update(&caller(p), type_name, confined(&projects), id, body, mode, None)
+            .rest_update(&caller(p), type_name, projects.as_deref(), id, body, mode, None)
             .await?;
         self.audit(p, None, &format!("{type_name}:Update"), id, Json::Null).await?;
         Ok(changed)
@@ -100,7 +101,7 @@ impl Control {
         force: bool,
     ) -> Result<(), ControlError> {
         let projects = Self::visible(p, None)?;
-        self.platform.rest_delete(&caller(p), type_name, confined(&projects), id, force).await?;
+        self.platform.rest_delete(&caller(p), type_name, projects.as_deref(), id, force).await?;
         self.audit(p, None, &format!("{type_name}:Delete"), id, serde_json::json!({ "force": force })).await
     }
 }
@@ -111,10 +112,6 @@ fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlErro
         Some(Json::String(id)) => Ok(Some(id.into())),
         Some(_) => Err(ControlError::validation("`project_id` must be a string")),
     }
-}
-
-fn confined(projects: &[ProjectId]) -> Option<&[ProjectId]> {
-    (!projects.is_empty()).then_some(projects)
 }
 
 fn caller(p: &Principal) -> Caller {

@@ -205,9 +205,13 @@ impl Control {
             Ok(_) => Ok(Deploy { formation: stack, operation }),
             Err(BeginError::Held(holder)) => Err(ControlError::held(&holder)),
             Err(BeginError::Moved(step)) => Err(ControlError::moved(step, &plan)),
-            Err(BeginError::TooMany) => Err(ControlError::new(
+            Err(BeginError::TooMany { running }) => Err(ControlError::new(
                 WireCode::OperationInProgress,
-                "Too many operations are in progress. Try again later.",
+                format!("{running} operations are in progress, which is the most at once. Try again later."),
+            )),
+            Err(BeginError::ShuttingDown) => Err(ControlError::new(
+                WireCode::OperationInProgress,
+                "The server is shutting down. Try again later.",
             )),
             Err(BeginError::Store(StoreError::Object(DomainError::KeyTaken { value, .. }))) => {
                 Err(name_conflict(&value))

@@ -24,7 +24,7 @@ impl Control {
             project: project.clone(),
             actor: p.actor.clone(),
             rows: live,
-            catalog: self.catalog.clone(),
+            types: self.catalog.clone(),
         };
         self.engine.observe(request).await
     }

@@ -78,7 +78,7 @@ impl Control {
     ) -> Result<Page<FormationView>, ControlError> {
         let query = ListQuery {
             type_name: TYPE.to_owned(),
-            projects: Self::visible(p, project)?,
+            projects: Self::visible(p, project)?.unwrap_or_default(),
             linked: Some(live_link()),
             limit,
             offset,
