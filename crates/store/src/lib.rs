@@ -7,14 +7,32 @@
 //! is given, checks fences, revisions and unique keys, and never interprets a journal entry.
 
 mod api;
+mod backend;
+mod clock;
+#[cfg(feature = "contract")]
+pub mod contract;
 mod domain;
 mod error;
+mod mem;
+mod postgres;
 mod reader;
+mod rules;
+mod snapshots;
+mod sql;
+mod sqlite;
+mod tables;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use api::{
     AuditRecord, Begin, Begun, Finish, LeaseGuard, LeaseHolder, ObservationWrite, RowSlot, SavedPlan, Store,
     TakenOver, Unit,
 };
+pub use clock::{Clock, ManualClock, SystemClock};
 pub use domain::{DomainJob, DomainTx, Link, NewObject, ObjectChange, ObjectWrite, StoredObject, UniqueKey};
 pub use error::{DomainError, DomainFailure, StoreError};
+pub use mem::{Durability, Fault, MemOptions, MemStore};
+pub use postgres::{Postgres, PostgresOptions, PostgresStore};
 pub use reader::{ListQuery, Page, Reader};
+pub use sql::SqlStore;
+pub use sqlite::{Sqlite, SqliteOptions, SqliteStore};

@@ -1,0 +1,174 @@
+//! Events, pages, compaction, and what readers see.
+
+use super::World;
+use super::given::*;
+use crate::{AuditRecord, Begin, SavedPlan, Unit};
+use formwork_model::{PlanHash, Timestamp};
+use std::time::Duration;
+
+/// A subscription waits for the signal and reads on from its cursor.
+pub async fn events_have_a_cursor_and_a_signal(world: &dyn World) {
+    let store = world.store();
+    let mut signal = store.event_signal();
+    let before = *signal.borrow_and_update();
+    let guard = begun(&*store, Begin { events: vec![event("op", "0")], ..begin("op", &["a"]) }).await;
+    let other = begun(&*store, Begin { events: vec![event("other", "x")], ..begin("other", &["b"]) }).await;
+    store
+        .commit(&guard, Unit { events: vec![event("op", "1"), event("op", "2")], ..Unit::default() })
+        .await
+        .unwrap();
+    store.commit(&other, Unit { events: vec![event("other", "y")], ..Unit::default() }).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(10), signal.changed()).await.unwrap().unwrap();
+    assert!(*signal.borrow() > before);
+
+    let reader = store.reader();
+    let mut cursor = 0;
+    for note in ["0", "1", "2"] {
+        let events = reader.events(&id("op"), cursor, 1).await.unwrap();
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].note.as_deref(), Some(note));
+        assert!(events[0].sequence > cursor);
+        cursor = events[0].sequence;
+    }
+    assert!(reader.events(&id("op"), cursor, 9).await.unwrap().is_empty());
+    let told = store.event_signal();
+    assert_eq!(*told.borrow(), reader.events(&id("other"), 0, 9).await.unwrap()[1].sequence);
+}
+
+/// Oldest first, with their number.
+pub async fn operations_come_in_pages(world: &dyn World) {
+    let store = world.store();
+    for name in ["z", "y", "x"] {
+        settle(&*store, name, "a", Vec::new()).await;
+    }
+    settle(&*store, "elsewhere", "b", Vec::new()).await;
+    let page = store.reader().operations(&"a".into(), 2, 1).await.unwrap();
+    assert_eq!(page.items.iter().map(|record| record.id.as_str()).collect::<Vec<_>>(), ["y", "x"]);
+    assert_eq!(page.total, 3);
+}
+
+/// What recovery begins with.
+pub async fn open_operations_name_their_holders(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "done", "a", Vec::new()).await;
+    begun(&*store, begin("second", &["c"])).await;
+    begun(&*store, begin("first", &["a", "b"])).await;
+    let open = store.reader().open_operations().await.unwrap();
+    let names: Vec<_> = open.iter().map(|(record, _)| record.id.as_str()).collect();
+    assert_eq!(names, ["second", "first"]);
+    for (record, holder) in &open {
+        assert_eq!(holder.as_ref().map(|holder| &holder.operation), Some(&record.id));
+    }
+}
+
+/// Journals and slots of what ended go, those of what runs stay, and so do plans and events.
+pub async fn old_journals_go_in_batches_and_plans_stay(world: &dyn World) {
+    let store = world.store();
+    for number in 0..5 {
+        let name = format!("op{number}");
+        let asked = Begin { events: vec![event(&name, "begun")], ..begin(&name, &["a"]) };
+        let guard = begun(&*store, asked).await;
+        let mut finish = succeeded();
+        if let Some(finish) = &mut finish {
+            finish.at = Timestamp(100 + number);
+        }
+        store.commit(&guard, Unit { finish, ..Unit::default() }).await.unwrap();
+    }
+    begun(&*store, begin("running", &["a"])).await;
+    let mut cleaned = Vec::new();
+    for _ in 0..3 {
+        cleaned.push(store.compact(Timestamp(104), 3).await.unwrap());
+    }
+    assert_eq!(cleaned, [3, 1, 0]);
+    let reader = store.reader();
+    assert!(reader.journal(&id("op3")).await.unwrap().is_empty());
+    assert_eq!(reader.journal(&id("op4")).await.unwrap().len(), 1, "it ended just then");
+    assert_eq!(reader.journal(&id("running")).await.unwrap().len(), 1);
+    assert!(reader.plan(&id("op0")).await.unwrap().is_some());
+    assert_eq!(reader.events(&id("op0"), 0, 9).await.unwrap().len(), 1);
+    assert!(reader.operation(&id("op0")).await.unwrap().is_some());
+}
+
+/// With its sealed inputs; saving it again is no error.
+pub async fn a_saved_plan_comes_back_by_its_hash(world: &dyn World) {
+    let store = world.store();
+    let slots = vec![("s".into(), sealed("x"))];
+    let (plan, request) = (plan(vec![base(0, "a", "r", Some(("r", 3)))]), serde_json::json!({"stack": "a"}));
+    let hash = plan.hash();
+    let saved =
+        SavedPlan { hash, project: "proj".into(), plan, slots: slots.clone(), request, created_at: NOON };
+    for _ in 0..2 {
+        store.save_plan(saved.clone()).await.unwrap();
+    }
+    let found = store.reader().saved_plan(&saved.hash).await.unwrap().unwrap();
+    assert_eq!((found.plan, found.request, found.slots), (saved.plan, saved.request, slots));
+    assert_eq!((found.hash, found.project, found.created_at), (saved.hash, saved.project, NOON));
+    assert!(store.reader().saved_plan(&PlanHash([9; 32])).await.unwrap().is_none());
+}
+
+/// Of all projects or of one.
+pub async fn the_audit_comes_newest_first(world: &dyn World) {
+    let store = world.store();
+    let record = |subject: &str, project: Option<&str>| AuditRecord {
+        at: NOON,
+        actor: "user".to_owned(),
+        project: project.map(Into::into),
+        action: "deploy".to_owned(),
+        subject: subject.to_owned(),
+        allowed: subject != "2",
+        detail: serde_json::json!([subject]),
+    };
+    let records = [record("1", Some("p")), record("2", None), record("3", Some("p"))];
+    for record in &records {
+        store.audit(record.clone()).await.unwrap();
+    }
+    let reader = store.reader();
+    let all = reader.audit_log(None, 2, 0).await.unwrap();
+    assert_eq!((all.items, all.total), (vec![records[2].clone(), records[1].clone()], 3));
+    let of_project = reader.audit_log(Some(&"p".into()), 9, 1).await.unwrap();
+    assert_eq!((of_project.items, of_project.total), (vec![records[0].clone()], 2));
+}
+
+/// INV-5: reading, the audit, saved plans and renewals leave it; anything else does not.
+pub async fn the_digest_changes_with_contents_only(world: &dyn World) {
+    let (store, other) = (world.store(), world.reopen().await);
+    let guard = begun(&*store, begin("op", &["a"])).await;
+    let before = store.reader().logical_digest().await.unwrap();
+    store.renew(&guard, LONG * 2).await.unwrap();
+    let plan = plan(Vec::new());
+    let saved = SavedPlan {
+        hash: plan.hash(),
+        project: "proj".into(),
+        plan,
+        slots: Vec::new(),
+        request: 1.into(),
+        created_at: NOON,
+    };
+    store.save_plan(saved).await.unwrap();
+    store.reader().rows(&"a".into()).await.unwrap();
+    assert_eq!(other.reader().logical_digest().await.unwrap(), before);
+    let mut digests = vec![before];
+    let units = [
+        Unit { entries: vec![entry("op", 1)], ..Unit::default() },
+        Unit { rows: vec![row("r", "a")], ..Unit::default() },
+        Unit { events: vec![event("op", "x")], ..Unit::default() },
+    ];
+    for unit in units {
+        store.commit(&guard, unit).await.unwrap();
+        let digest = store.reader().logical_digest().await.unwrap();
+        assert!(!digests.contains(&digest));
+        digests.push(digest);
+    }
+}
+
+/// A second process sees what the first was told is durable.
+pub async fn what_was_stored_is_there_for_another_process(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "op", "a", vec![live("r", "a", &["x"])]).await;
+    let other = world.reopen().await;
+    let rows = other.reader().rows(&"a".into()).await.unwrap();
+    assert_eq!(rows, store.reader().rows(&"a".into()).await.unwrap());
+    assert_eq!(rows.len(), 1);
+    settle(&*other, "next", "a", vec![live("r", "a", &[])]).await;
+    assert_eq!(store.reader().row(&"r".into()).await.unwrap().unwrap().revision, 2);
+}

@@ -1,0 +1,82 @@
+//! Writing ledger rows: revisions, references, and what observers may add.
+
+use crate::tables::{RowHead, Stored, Tables, is_going};
+use crate::{LeaseGuard, ObservationWrite, StoreError};
+use formwork_model::{Row, RowId};
+
+/// Stores a row that must not exist yet, with revision 1.
+pub(super) fn insert(tables: &mut dyn Tables, guard: &LeaseGuard, row: Row) -> Stored<()> {
+    put(tables, guard, row, None)
+}
+
+/// Stores a row as the facts leave it, one revision on.
+pub(super) fn write(tables: &mut dyn Tables, guard: &LeaseGuard, row: Row) -> Stored<()> {
+    let before = tables.row_head(&row.id)?;
+    put(tables, guard, row, before)
+}
+
+fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option<RowHead>) -> Stored<()> {
+    let stacks = std::iter::once(&row.stack).chain(before.as_ref().map(|head| &head.stack));
+    if tables.enforces_fences() && stacks.into_iter().any(|stack| guard.fence(stack).is_none()) {
+        // An operation changes the stacks it holds and no others (INV-14).
+        return Err(StoreError::LeaseLost { operation: guard.operation.clone() });
+    }
+    if is_going(&row) && !before.as_ref().is_some_and(|head| head.going) {
+        refuse_if_referenced(tables, &row)?;
+    }
+    row.revision = before.as_ref().map_or(1, |head| head.revision + 1);
+    match &before {
+        None => tables.insert_row(&row)?,
+        Some(_) => tables.update_row(&row)?,
+    }
+    if before.is_some_and(|head| head.refers) || !row.references.is_empty() {
+        let to = sorted(&row.references);
+        if tables.references(&row.id)? != to {
+            tables.set_references(&row.id, &to)?;
+        }
+    }
+    Ok(())
+}
+
+/// A delete begins with its intent, so that is where references are checked again; once the effect
+/// may have happened, its outcome must always be storable. Writers take turns, so no reference can
+/// be added in between.
+fn refuse_if_referenced(tables: &mut dyn Tables, row: &Row) -> Stored<()> {
+    match tables.foreign_referrer(&row.id, &row.stack)? {
+        Some(stack) => Err(StoreError::Referenced { stack }),
+        None => Ok(()),
+    }
+}
+
+fn sorted(references: &[RowId]) -> Vec<RowId> {
+    let mut to = references.to_vec();
+    to.sort_unstable();
+    to.dedup();
+    to
+}
+
+/// [`Store::observe`](crate::Store::observe). It does not raise the revision: what was seen is no
+/// change of the ledger, and must not make a plan outdated.
+pub(crate) fn observe(tables: &mut dyn Tables, observations: Vec<ObservationWrite>) -> Stored<usize> {
+    let now = tables.now()?;
+    let mut written = 0;
+    for seen in observations {
+        let mut row = match tables.row(&seen.row) {
+            Ok(Some(row)) => row,
+            // What can't be read is left for whoever reads it; the other rows are not affected.
+            Ok(None) | Err(StoreError::Unreadable { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let leased = tables.lease(&row.stack)?.is_some_and(|lease| lease.is_running(now));
+        let Some(object) = row.current.as_mut().filter(|object| object.native_id == seen.native_id) else {
+            continue;
+        };
+        if leased || row.generation != seen.generation {
+            continue;
+        }
+        object.observed = Some((seen.properties, seen.at));
+        tables.update_row(&row)?;
+        written += 1;
+    }
+    Ok(written)
+}

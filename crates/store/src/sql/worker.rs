@@ -1,0 +1,234 @@
+//! Threads that own connections: one that writes, in group commits, and some that read.
+
+use super::{SqlTables, SqlTx};
+use crate::StoreError;
+use crate::tables::Stored;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use tokio::sync::{mpsc, watch};
+
+/// How many units share one fsync at most.
+const GROUP: usize = 256;
+
+/// How many jobs may wait for the writer; beyond that, callers wait to hand theirs over.
+const WAITING: usize = 1024;
+
+/// A statement that steers the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Begins the transaction: of a writer, so that no other writer can have one at the same time.
+    Begin,
+    /// Makes everything durable.
+    Commit,
+    /// Gives everything up.
+    RollBack,
+    /// Begins a unit within the transaction.
+    Savepoint,
+    /// Keeps the unit.
+    Release,
+    /// Gives the unit up.
+    RollBackTo,
+}
+
+/// A connection to a database, owned by one thread.
+pub(crate) trait Connection: SqlTx + Send + 'static {
+    fn control(&mut self, control: Control) -> Stored<()>;
+
+    /// Connects again if the connection was lost; there is no transaction then.
+    fn revive(&mut self) -> Stored<()>;
+
+    /// Whether a statement failed since the last savepoint: such a unit must not be kept, even if
+    /// its job thinks it went well.
+    fn is_spoiled(&self) -> bool;
+}
+
+/// Why a job was not run, or its outcome is not known.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum Lost {
+    #[error("the store is closed")]
+    Closed,
+    #[error("the transaction it belonged to failed")]
+    Group(#[source] Arc<StoreError>),
+    #[error("a statement of it failed")]
+    Spoiled,
+}
+
+impl Lost {
+    pub(super) fn while_(self, doing: &'static str) -> StoreError {
+        StoreError::Fault { doing, source: Box::new(self) }
+    }
+}
+
+/// What a job says when it ran: whether to keep what it did, and how to tell its caller, once it is
+/// known whether that is durable.
+pub(super) struct Ran {
+    pub(super) keep: bool,
+    pub(super) tell: Box<dyn FnOnce(Result<(), Lost>) + Send>,
+}
+
+/// A job of the writer. It is told beforehand if it can't run.
+pub(super) type WriteJob = Box<dyn FnOnce(Result<&mut SqlTables<'_>, Lost>) -> Ran + Send>;
+
+/// A job of a reader.
+pub(super) type ReadJob = Box<dyn FnOnce(Result<&mut SqlTables<'_>, Lost>) + Send>;
+
+/// The thread that writes. Ends when it is dropped, after what it was given is done.
+pub(super) struct Writer {
+    jobs: Option<mpsc::Sender<WriteJob>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(connection: impl Connection, signal: watch::Sender<u64>) -> std::io::Result<Self> {
+        let (jobs, queue) = mpsc::channel(WAITING);
+        let thread = thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || write_groups(connection, queue, &signal))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    pub(super) async fn send(&self, job: WriteJob) -> Result<(), Lost> {
+        let jobs = self.jobs.as_ref().ok_or(Lost::Closed)?;
+        jobs.send(job).await.map_err(|_| Lost::Closed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        join(self.thread.take());
+    }
+}
+
+/// Waits for a thread, unless it is the one that waits: a job may hold the last handle of a store.
+fn join(thread: Option<JoinHandle<()>>) {
+    if let Some(thread) = thread
+        && thread.thread().id() != thread::current().id()
+    {
+        // A panic in it has been reported where it happened.
+        drop(thread.join());
+    }
+}
+
+fn write_groups(
+    mut connection: impl Connection,
+    mut queue: mpsc::Receiver<WriteJob>,
+    signal: &watch::Sender<u64>,
+) {
+    while let Some(first) = queue.blocking_recv() {
+        if let Some(last) = write_group(&mut connection, first, &mut queue) {
+            signal.send_if_modified(|told| {
+                let newer = last > *told;
+                *told = last.max(*told);
+                newer
+            });
+        }
+    }
+}
+
+/// Runs a job and those that wait, each under its own savepoint, and makes them durable together.
+/// Answers the last event that became durable.
+fn write_group(
+    connection: &mut impl Connection,
+    first: WriteJob,
+    queue: &mut mpsc::Receiver<WriteJob>,
+) -> Option<u64> {
+    if let Err(error) = connection.revive().and_then(|()| connection.control(Control::Begin)) {
+        // What may be half begun is given up, so that the next group starts afresh.
+        drop(connection.control(Control::RollBack));
+        let lost = Lost::Group(Arc::new(error));
+        (first(Err(lost.clone())).tell)(Err(lost));
+        return None;
+    }
+    let (mut told, mut last_event, mut next) = (Vec::new(), None, Some(first));
+    let outcome = loop {
+        let Some(job) = next else { break connection.control(Control::Commit) };
+        match run_unit(connection, job, &mut told) {
+            Ok(event) => last_event = event.or(last_event),
+            Err(error) => break Err(error),
+        }
+        next = if told.len() < GROUP { queue.try_recv().ok() } else { None };
+    };
+    let outcome = outcome.map_err(|error| {
+        drop(connection.control(Control::RollBack));
+        Lost::Group(Arc::new(error))
+    });
+    for tell in told {
+        tell(outcome.clone());
+    }
+    outcome.ok().and(last_event)
+}
+
+type Tell = Box<dyn FnOnce(Result<(), Lost>) + Send>;
+
+/// Runs one job under a savepoint. An error here is one of the whole transaction.
+fn run_unit(connection: &mut impl Connection, job: WriteJob, told: &mut Vec<Tell>) -> Stored<Option<u64>> {
+    if let Err(error) = connection.control(Control::Savepoint) {
+        let ran = job(Err(Lost::Closed));
+        told.push(ran.tell);
+        return Err(error);
+    }
+    let mut tables = SqlTables::new(connection);
+    let Ran { keep, tell } = job(Ok(&mut tables));
+    let last_event = tables.last_event();
+    if keep && !connection.is_spoiled() {
+        told.push(tell);
+        connection.control(Control::Release)?;
+        return Ok(last_event);
+    }
+    if keep {
+        tell(Err(Lost::Spoiled));
+    } else {
+        // Its own error stands, whatever becomes of the others.
+        tell(Ok(()));
+    }
+    connection.control(Control::RollBackTo)?;
+    connection.control(Control::Release)?;
+    Ok(None)
+}
+
+/// Threads that read. End when dropped.
+pub(super) struct Readers {
+    jobs: Option<mpsc::Sender<ReadJob>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Readers {
+    pub(super) fn start<C: Connection>(connections: Vec<C>) -> std::io::Result<Self> {
+        let (jobs, queue) = mpsc::channel(WAITING);
+        let queue = Arc::new(Mutex::new(queue));
+        let start = |connection| {
+            let queue = queue.clone();
+            let thread = thread::Builder::new().name("store-reader".to_owned());
+            thread.spawn(move || read_all(connection, &queue))
+        };
+        let threads = connections.into_iter().map(start).collect::<std::io::Result<_>>()?;
+        Ok(Self { jobs: Some(jobs), threads })
+    }
+
+    pub(super) async fn send(&self, job: ReadJob) -> Result<(), Lost> {
+        let jobs = self.jobs.as_ref().ok_or(Lost::Closed)?;
+        jobs.send(job).await.map_err(|_| Lost::Closed)
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.jobs = None;
+        self.threads.drain(..).for_each(|thread| join(Some(thread)));
+    }
+}
+
+fn read_all(mut connection: impl Connection, queue: &Mutex<mpsc::Receiver<ReadJob>>) {
+    loop {
+        // One thread waits at the queue, the others for their turn to wait.
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        let Some(job) = next else { return };
+        match connection.revive().and_then(|()| connection.control(Control::Begin)) {
+            Ok(()) => job(Ok(&mut SqlTables::new(&mut connection))),
+            Err(error) => job(Err(Lost::Group(Arc::new(error)))),
+        }
+        // Nothing was changed, so there is nothing that could be lost.
+        drop(connection.control(Control::RollBack));
+    }
+}

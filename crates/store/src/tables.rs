@@ -1,0 +1,185 @@
+//! The tables of a store, as typed primitives within one transaction.
+//!
+//! The rules (`rules/`) are written once over these traits; a store only keeps and finds records.
+
+use crate::{AuditRecord, Link, ListQuery, Page, SavedPlan, StoreError, StoredObject, UniqueKey};
+use formwork_model::{
+    ClientToken, Event, Fence, IntentKind, JournalEntry, Json, Label, OperationId, OperationRecord, OwnerId,
+    Plan, PlanHash, ProjectId, Row, RowId, RowStatus, Sealed, SlotId, StackId, Timestamp,
+};
+use std::sync::Arc;
+
+/// What primitives answer.
+pub(crate) type Stored<T> = Result<T, StoreError>;
+
+/// The lease of a stack. Its fence outlives its holders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    pub(crate) stack: StackId,
+    pub(crate) fence: Fence,
+    /// The unfinished operation that has the stack; it has it until it is finished, even when the
+    /// lease ran out.
+    pub(crate) holder: Option<Holder>,
+}
+
+/// Who has a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    pub(crate) operation: OperationId,
+    pub(crate) owner: OwnerId,
+    pub(crate) since: Timestamp,
+    pub(crate) expires_at: Timestamp,
+}
+
+/// What the rules need to know of a row without reading it: a damaged row can be overwritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowHead {
+    pub(crate) id: RowId,
+    pub(crate) stack: StackId,
+    pub(crate) label: Label,
+    pub(crate) revision: u64,
+    /// Whether it is gone, or is being deleted ([`is_going`]).
+    pub(crate) going: bool,
+    /// Whether it refers to other rows.
+    pub(crate) refers: bool,
+}
+
+/// Whether a row is a tombstone or about to become one.
+pub(crate) fn is_going(row: &Row) -> bool {
+    row.status == RowStatus::Deleted
+        || row.intent.as_ref().is_some_and(|intent| intent.kind == IntentKind::Delete)
+}
+
+/// Leases and the clock they run by.
+pub(crate) trait LeaseTables {
+    /// The store's clock; it may stand still within one transaction.
+    fn now(&mut self) -> Stored<Timestamp>;
+    /// Whether stale fences are rejected. Always, but for the simulator's mutation check.
+    fn enforces_fences(&self) -> bool {
+        true
+    }
+    fn lease(&mut self, stack: &StackId) -> Stored<Option<Lease>>;
+    /// The leases an operation has, by stack.
+    fn leases_of(&mut self, operation: &OperationId) -> Stored<Vec<Lease>>;
+    fn put_lease(&mut self, lease: &Lease) -> Stored<()>;
+}
+
+/// Operations with what belongs to them.
+pub(crate) trait OperationTables {
+    fn operation(&mut self, id: &OperationId) -> Stored<Option<OperationRecord>>;
+    fn insert_operation(&mut self, record: &OperationRecord, plan: &Arc<Plan>) -> Stored<()>;
+    /// Replaces the record by its final form.
+    fn close_operation(&mut self, record: &OperationRecord) -> Stored<()>;
+    fn operations(&mut self, stack: &StackId, limit: usize, offset: usize) -> Stored<Page<OperationRecord>>;
+    /// All that are not finished, oldest first.
+    fn open_operations(&mut self) -> Stored<Vec<OperationRecord>>;
+    /// Those that ended before a moment and still have their journal, longest ended first.
+    fn compactable(&mut self, before: Timestamp, most: usize) -> Stored<Vec<OperationId>>;
+    /// Deletes journal and slots of a finished operation and remembers that.
+    fn drop_history(&mut self, operation: &OperationId) -> Stored<()>;
+
+    fn plan(&mut self, operation: &OperationId) -> Stored<Option<Arc<Plan>>>;
+    fn saved_plan(&mut self, hash: &PlanHash) -> Stored<Option<SavedPlan>>;
+    fn save_plan(&mut self, plan: &SavedPlan) -> Stored<()>;
+
+    /// The number of the journal's next entry.
+    fn next_sequence(&mut self, operation: &OperationId) -> Stored<u64>;
+    fn append_entry(&mut self, entry: &JournalEntry) -> Stored<()>;
+    fn journal(&mut self, operation: &OperationId) -> Stored<Vec<JournalEntry>>;
+
+    fn slots(&mut self, operation: &OperationId) -> Stored<Vec<(SlotId, Sealed)>>;
+    fn insert_slot(&mut self, operation: &OperationId, slot: &SlotId, sealed: &Sealed) -> Stored<()>;
+    fn wipe_slots(&mut self, operation: &OperationId) -> Stored<()>;
+}
+
+/// The ledger.
+pub(crate) trait RowTables {
+    fn row(&mut self, id: &RowId) -> Stored<Option<Row>>;
+    /// A stack's rows by position and then id.
+    fn rows(&mut self, stack: &StackId) -> Stored<Vec<Row>>;
+    fn row_head(&mut self, id: &RowId) -> Stored<Option<RowHead>>;
+    fn row_heads(&mut self, stack: &StackId) -> Stored<Vec<RowHead>>;
+    fn insert_row(&mut self, row: &Row) -> Stored<()>;
+    fn update_row(&mut self, row: &Row) -> Stored<()>;
+    /// Stores which rows a row refers to, sorted, in place of those it referred to.
+    fn set_references(&mut self, from: &RowId, to: &[RowId]) -> Stored<()>;
+    /// Which rows a row refers to, sorted.
+    fn references(&mut self, from: &RowId) -> Stored<Vec<RowId>>;
+    /// `(referrer, referred)` for live referrers outside the stack, sorted.
+    fn inbound(&mut self, stack: &StackId) -> Stored<Vec<(RowId, RowId)>>;
+    /// The first other stack with a live row that refers to this one.
+    fn foreign_referrer(&mut self, row: &RowId, stack: &StackId) -> Stored<Option<StackId>>;
+    fn row_slots(&mut self, row: &RowId) -> Stored<Vec<(SlotId, Sealed)>>;
+    /// Stores a slot of a row; `None` wipes it.
+    fn put_row_slot(&mut self, row: &RowId, slot: &SlotId, sealed: Option<&Sealed>) -> Stored<()>;
+}
+
+/// Objects of in-process types and of `control`.
+pub(crate) trait ObjectTables {
+    fn object(&mut self, id: &str) -> Stored<Option<StoredObject>>;
+    /// Stores a new object; it comes last in lists.
+    fn insert_object(&mut self, object: &StoredObject) -> Stored<()>;
+    fn update_object(&mut self, object: &StoredObject) -> Stored<()>;
+    /// Deletes the object with its keys and links.
+    fn delete_object(&mut self, id: &str) -> Stored<bool>;
+    /// Who has a unique key.
+    fn key_owner(
+        &mut self,
+        project: Option<&ProjectId>,
+        type_name: &str,
+        key: &UniqueKey,
+    ) -> Stored<Option<String>>;
+    /// Stores an object's keys in place of those it had.
+    fn set_keys(&mut self, object: &StoredObject, keys: &[UniqueKey]) -> Stored<()>;
+    /// Stores an object's links in place of those it had.
+    fn set_links(&mut self, id: &str, links: &[Link]) -> Stored<()>;
+    /// `(id, type, field)` of those that link to `id`, sorted.
+    fn links_to(&mut self, id: &str, most: usize) -> Stored<Vec<(String, String, String)>>;
+    fn objects(&mut self, query: &ListQuery) -> Stored<Page<StoredObject>>;
+    fn effect(&mut self, token: &ClientToken) -> Stored<Option<Json>>;
+    fn put_effect(&mut self, token: &ClientToken, outcome: &Json) -> Stored<()>;
+}
+
+/// Events, audit, and everything at once for the digest.
+pub(crate) trait RecordTables {
+    /// Stores an event under the next number and answers that.
+    fn append_event(&mut self, event: &Event) -> Stored<u64>;
+    fn events(&mut self, operation: &OperationId, after: u64, limit: usize) -> Stored<Vec<Event>>;
+    fn append_audit(&mut self, record: &AuditRecord) -> Stored<()>;
+    /// Newest first.
+    fn audit_log(
+        &mut self,
+        project: Option<&ProjectId>,
+        limit: usize,
+        offset: usize,
+    ) -> Stored<Page<AuditRecord>>;
+    /// Passes every record of [`DUMPED`], table by table and by key, as its fields.
+    fn dump(&mut self, each: &mut dyn FnMut(&str, &[&str])) -> Stored<()>;
+}
+
+/// All tables, within one transaction.
+pub(crate) trait Tables:
+    LeaseTables + OperationTables + RowTables + ObjectTables + RecordTables
+{
+}
+
+impl<T: LeaseTables + OperationTables + RowTables + ObjectTables + RecordTables> Tables for T {}
+
+/// The digest's tables in their order. Audit, saved plans and the expiry of leases are exempt
+/// (INV-5); so is whether an operation's history was compacted, beyond that its journal is gone.
+pub(crate) const DUMPED: [&str; 14] = [
+    "lease",
+    "operation",
+    "plan",
+    "journal",
+    "slot",
+    "row",
+    "reference",
+    "row_slot",
+    "event",
+    "object",
+    "key",
+    "link",
+    "effect",
+    "operation_stack",
+];
