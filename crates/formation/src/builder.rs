@@ -2,7 +2,7 @@
 //! and the YAML reader both write here, so that depth, size and duplicate keys have one rule.
 
 use crate::Limits;
-use formwork_model::{Children, Json, SourceNode, Span};
+use formwork_model::{Children, Json, Path, Segment, SourceNode, Span};
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde_json::Map;
@@ -44,44 +44,48 @@ impl Built {
     }
 }
 
-/// What became of a value that was attached.
+/// An array or object that is complete, and what is wrong with its members.
+pub(crate) struct Closed {
+    pub(crate) built: Built,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What is wrong with a member.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Attached {
-    /// It has its place.
-    Fine,
+pub(crate) enum Problem {
     /// Its key was there before.
     Duplicate { key: Arc<str>, first: Span, second: Span },
     /// It was to be merged and is no object.
-    NotMergeable,
+    NotMergeable(Span),
 }
 
+/// The values under construction. Members wait in one list for all levels until their array or
+/// object closes, which then is made at once and in its size.
 #[derive(Default)]
 pub(crate) struct Builder {
-    stack: Vec<Frame>,
-    keys: HashSet<Arc<str>>,
+    frames: Vec<Frame>,
+    pending: Vec<Pending>,
+    keys: KeyCache,
     nodes: usize,
     limits: Limits,
 }
 
+/// An open array or object.
 struct Frame {
     start: Span,
+    is_object: bool,
+    /// Where its members begin in the list of those pending.
+    from: usize,
+    /// The key of the next member.
+    key: Option<Key>,
     nodes: usize,
     height: usize,
-    content: Content,
 }
 
-enum Content {
-    Array {
-        items: Vec<Json>,
-        spans: Vec<SourceNode>,
-    },
-    Object {
-        members: Map<String, Json>,
-        spans: IndexMap<Arc<str>, SourceNode>,
-        key: Option<Key>,
-        /// Keys that came by a merge: an explicit one may override them.
-        merged: HashSet<Arc<str>>,
-    },
+struct Pending {
+    key: Option<Key>,
+    value: Json,
+    node: SourceNode,
 }
 
 struct Key {
@@ -97,45 +101,38 @@ impl Builder {
 
     /// Whether no array or object is open.
     pub(crate) fn is_root(&self) -> bool {
-        self.stack.is_empty()
+        self.frames.is_empty()
     }
 
     /// Whether the innermost open thing is an object; `None` at the root.
     pub(crate) fn in_object(&self) -> Option<bool> {
-        self.stack.last().map(|frame| matches!(frame.content, Content::Object { .. }))
+        self.frames.last().map(|frame| frame.is_object)
     }
 
     /// Whether the next thing is a key.
     pub(crate) fn expects_key(&self) -> bool {
-        matches!(self.stack.last(), Some(Frame { content: Content::Object { key: None, .. }, .. }))
+        self.frames.last().is_some_and(|frame| frame.is_object && frame.key.is_none())
     }
 
     /// Where the innermost open thing begins.
     pub(crate) fn open_span(&self) -> Span {
-        self.stack.last().map(|frame| frame.start).unwrap_or_default()
+        self.frames.last().map(|frame| frame.start).unwrap_or_default()
     }
 
     pub(crate) fn open_object(&mut self, start: Span) -> Result<(), TooLarge> {
-        self.open(
-            start,
-            Content::Object {
-                members: Map::new(),
-                spans: IndexMap::new(),
-                key: None,
-                merged: HashSet::new(),
-            },
-        )
+        self.open(start, true)
     }
 
     pub(crate) fn open_array(&mut self, start: Span) -> Result<(), TooLarge> {
-        self.open(start, Content::Array { items: Vec::new(), spans: Vec::new() })
+        self.open(start, false)
     }
 
-    fn open(&mut self, start: Span, content: Content) -> Result<(), TooLarge> {
-        if self.stack.len() >= self.limits.max_depth {
+    fn open(&mut self, start: Span, is_object: bool) -> Result<(), TooLarge> {
+        if self.frames.len() >= self.limits.max_depth {
             return Err(TooLarge::Depth(self.limits.max_depth));
         }
-        self.stack.push(Frame { start, nodes: 1, height: 1, content });
+        let from = self.pending.len();
+        self.frames.push(Frame { start, is_object, from, key: None, nodes: 1, height: 1 });
         self.count(1)
     }
 
@@ -150,7 +147,7 @@ impl Builder {
 
     /// Checks that a value of this height may be attached here.
     pub(crate) fn check_height(&self, height: usize) -> Result<(), TooLarge> {
-        if self.stack.len() + height > self.limits.max_depth {
+        if self.frames.len() + height > self.limits.max_depth {
             return Err(TooLarge::Depth(self.limits.max_depth));
         }
         Ok(())
@@ -158,121 +155,148 @@ impl Builder {
 
     /// Sets the key of the next value of the innermost object. A `merge` key spreads its value.
     pub(crate) fn key(&mut self, text: &str, span: Span, merge: bool) {
-        let text = self.intern(text);
-        if let Some(Frame { content: Content::Object { key, .. }, .. }) = self.stack.last_mut() {
-            *key = Some(Key { text, span, merge });
+        if let Some(frame) = self.frames.last_mut() {
+            frame.key = Some(Key { text: self.keys.get(text), span, merge });
         }
     }
 
-    fn intern(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.keys.get(text) {
-            return known.clone();
-        }
-        let new: Arc<str> = text.into();
-        self.keys.insert(new.clone());
-        new
+    /// Puts a value into the innermost open thing.
+    pub(crate) fn attach(&mut self, built: Built) {
+        let Built { value, node, nodes, height } = built;
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.nodes += nodes;
+        frame.height = frame.height.max(height + 1);
+        self.pending.push(Pending { key: frame.key.take(), value, node });
     }
 
     /// Closes the innermost open thing. `end` is its last span, or `None` where it ends with its
     /// last value (a YAML block).
-    pub(crate) fn close(&mut self, end: Option<Span>) -> Option<Built> {
-        let Frame { start, nodes, height, content } = self.stack.pop()?;
-        let (value, children, last) = match content {
-            Content::Array { items, spans } => {
-                let last = spans.last().map(|node| node.span);
-                (Json::Array(items), Children::Array(spans), last)
-            }
-            Content::Object { members, spans, .. } => {
-                let last = spans.last().map(|(_, node)| node.span);
-                (Json::Object(members), Children::Object(spans), last)
-            }
-        };
+    pub(crate) fn close(&mut self, end: Option<Span>) -> Option<Closed> {
+        let Frame { start, is_object, from, nodes, height, .. } = self.frames.pop()?;
+        let last = self.pending.get(from..).and_then(<[_]>::last).map(|member| member.node.span);
         let end = end.or(last).unwrap_or(start).end.max(start.end);
-        let node = SourceNode { span: Span { end, ..start }, key: None, children };
-        Some(Built { value, node, nodes, height })
-    }
-
-    /// Puts a value into the innermost open thing.
-    pub(crate) fn attach(&mut self, built: Built) -> Attached {
-        let Built { value, mut node, nodes, height } = built;
-        let Some(frame) = self.stack.last_mut() else { return Attached::Fine };
-        frame.nodes += nodes;
-        frame.height = frame.height.max(height + 1);
-        match &mut frame.content {
-            Content::Array { items, spans } => {
-                items.push(value);
-                spans.push(node);
-                Attached::Fine
-            }
-            Content::Object { members, spans, key, merged } => {
-                let Some(Key { text, span, merge }) = key.take() else { return Attached::Fine };
-                if merge {
-                    return merge_into(members, spans, merged, value, node);
-                }
-                node.key = Some(span);
-                match spans.entry(text) {
-                    Entry::Vacant(free) => {
-                        members.insert(free.key().as_ref().to_owned(), value);
-                        free.insert(node);
-                        Attached::Fine
-                    }
-                    Entry::Occupied(mut taken) => {
-                        if !merged.remove(taken.key()) {
-                            let first = taken.get().key.unwrap_or_default();
-                            return Attached::Duplicate { key: taken.key().clone(), first, second: span };
-                        }
-                        members.insert(taken.key().as_ref().to_owned(), value);
-                        taken.insert(node);
-                        Attached::Fine
-                    }
-                }
-            }
-        }
+        let span = Span { end, ..start };
+        let count = self.pending.len() - from;
+        let members = self.pending.drain(from..);
+        let mut problems = Vec::new();
+        let (value, children) = if is_object {
+            let mut object = Object::with_capacity(count);
+            members.for_each(|member| object.add(member, &mut problems));
+            (Json::Object(object.members), Children::Object(object.spans))
+        } else {
+            let (items, spans) = members.map(|member| (member.value, member.node)).unzip();
+            (Json::Array(items), Children::Array(spans))
+        };
+        let node = SourceNode { span, key: None, children };
+        Some(Closed { built: Built { value, node, nodes, height }, problems })
     }
 
     /// The keys and indices from the root to the value that comes next.
-    pub(crate) fn path(&self) -> formwork_model::Path {
-        self.stack
+    pub(crate) fn path(&self) -> Path {
+        let ends = self.frames.iter().skip(1).map(|frame| frame.from).chain([self.pending.len()]);
+        self.frames
             .iter()
-            .filter_map(|frame| match &frame.content {
-                Content::Array { items, .. } => Some(formwork_model::Segment::Index(items.len())),
-                Content::Object { key, .. } => {
-                    key.as_ref().map(|key| formwork_model::Segment::Key(key.text.clone()))
-                }
+            .zip(ends)
+            .filter_map(|(frame, end)| match &frame.key {
+                Some(key) => Some(Segment::Key(key.text.clone())),
+                None => (!frame.is_object).then_some(Segment::Index(end - frame.from)),
             })
             .collect()
     }
 }
 
-/// Spreads the members of a merged object (or of each object of a list) where they are not
-/// there yet: an explicit member wins over a merged one, an earlier merge over a later one.
-fn merge_into(
-    members: &mut Map<String, Json>,
-    spans: &mut IndexMap<Arc<str>, SourceNode>,
-    merged: &mut HashSet<Arc<str>>,
-    value: Json,
-    node: SourceNode,
-) -> Attached {
-    match (value, node.children) {
-        (Json::Object(values), Children::Object(nodes)) => {
-            for ((_, value), (key, node)) in values.into_iter().zip(nodes) {
-                if let Entry::Vacant(free) = spans.entry(key) {
-                    members.insert(free.key().as_ref().to_owned(), value);
-                    merged.insert(free.key().clone());
-                    free.insert(node);
-                }
-            }
-            Attached::Fine
+/// An object being made of its members.
+struct Object {
+    members: Map<String, Json>,
+    spans: IndexMap<Arc<str>, SourceNode>,
+    /// Keys that came by a merge: an explicit one may override them.
+    merged: HashSet<Arc<str>>,
+}
+
+impl Object {
+    fn with_capacity(count: usize) -> Self {
+        Self {
+            members: Map::with_capacity(count),
+            spans: IndexMap::with_capacity(count),
+            merged: HashSet::new(),
         }
-        (Json::Array(values), Children::Array(nodes)) => {
-            for (value, node) in values.into_iter().zip(nodes) {
-                if !value.is_object() {
-                    return Attached::NotMergeable;
-                }
-                merge_into(members, spans, merged, value, node);
+    }
+
+    fn add(&mut self, member: Pending, problems: &mut Vec<Problem>) {
+        let Pending { key: Some(Key { text, span, merge }), value, mut node } = member else { return };
+        if merge {
+            let whole = node.span;
+            if self.merge(value, node).is_none() {
+                problems.push(Problem::NotMergeable(whole));
             }
-            Attached::Fine
+            return;
         }
-        _ => Attached::NotMergeable,
+        node.key = Some(span);
+        match self.spans.entry(text) {
+            Entry::Vacant(free) => {
+                self.members.insert(free.key().as_ref().to_owned(), value);
+                free.insert(node);
+            }
+            Entry::Occupied(mut taken) if self.merged.remove(taken.key()) => {
+                self.members.insert(taken.key().as_ref().to_owned(), value);
+                taken.insert(node);
+            }
+            Entry::Occupied(taken) => {
+                let first = taken.get().key.unwrap_or_default();
+                problems.push(Problem::Duplicate { key: taken.key().clone(), first, second: span });
+            }
+        }
+    }
+
+    /// Spreads the members of a merged object (or of each object of a list) where they are not
+    /// there yet: an explicit member wins over a merged one, an earlier merge over a later one.
+    /// `None` if there is something else among them.
+    fn merge(&mut self, value: Json, node: SourceNode) -> Option<()> {
+        match (value, node.children) {
+            (Json::Object(values), Children::Object(nodes)) => {
+                for ((_, value), (key, node)) in values.into_iter().zip(nodes) {
+                    if let Entry::Vacant(free) = self.spans.entry(key) {
+                        self.members.insert(free.key().as_ref().to_owned(), value);
+                        self.merged.insert(free.key().clone());
+                        free.insert(node);
+                    }
+                }
+                Some(())
+            }
+            (Json::Array(values), Children::Array(nodes)) => {
+                values.into_iter().zip(nodes).try_for_each(|(value, node)| {
+                    if value.is_object() { self.merge(value, node) } else { None }
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Shares the text of keys that come again and again. Each text has one slot, in which another may
+/// displace it: keys made to collide cost an allocation each and nothing more.
+struct KeyCache {
+    slots: Vec<Option<Arc<str>>>,
+}
+
+/// A power of two, so that a hash is cut to a slot by a mask.
+const SLOTS: usize = 1024;
+
+impl Default for KeyCache {
+    fn default() -> Self {
+        Self { slots: vec![None; SLOTS] }
+    }
+}
+
+impl KeyCache {
+    fn get(&mut self, text: &str) -> Arc<str> {
+        let hash = text
+            .bytes()
+            .fold(text.len(), |hash, byte| hash.wrapping_mul(0x0100_0193).rotate_left(7) ^ usize::from(byte));
+        let slot = &mut self.slots[(hash ^ (hash >> 17)) & (SLOTS - 1)];
+        match slot {
+            Some(known) if **known == *text => known.clone(),
+            _ => slot.insert(text.into()).clone(),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Collects diagnostics and gives each its place.
 
-use formwork_model::{Diagnostic, Diagnostics, Place, SourceMap, Span};
+use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, Path, Place, SourceMap, Span};
 
 /// What was found so far in one text.
 pub(crate) struct Report<'a> {
@@ -17,6 +17,14 @@ impl<'a> Report<'a> {
     pub(crate) fn push(&mut self, span: Span, diagnostic: Diagnostic) {
         let place = self.place(span);
         self.found.push(diagnostic.at(place));
+    }
+
+    /// Reports a key that stands twice in the object at `path`.
+    pub(crate) fn duplicate_key(&mut self, path: &Path, key: &str, first: Span, second: Span) {
+        let message = format!("The key `{key}` is there twice");
+        let first = self.place(first);
+        let diagnostic = Diagnostic::error(DiagnosticCode::DuplicateKey, path.key(key), message);
+        self.push(second, diagnostic.related("first here", first));
     }
 
     /// A span as a place. Once the report is full it has no more use for places, and counting the

@@ -6,7 +6,7 @@ mod write;
 pub(crate) use write::write;
 
 use crate::Limits;
-use crate::builder::{Attached, Builder, Built, TooLarge};
+use crate::builder::{Builder, Built, Closed, Problem, TooLarge};
 use crate::report::Report;
 use formwork_model::{Diagnostic, DiagnosticCode, Path, Span};
 
@@ -60,7 +60,7 @@ impl Reader<'_, '_, '_> {
                 if self.builder.is_root() {
                     return Ok(built);
                 }
-                self.attach(built);
+                self.builder.attach(built);
                 match self.after_member()? {
                     Next::Member => break,
                     Next::End(closed) => built = closed,
@@ -109,18 +109,13 @@ impl Reader<'_, '_, '_> {
     fn close(&mut self) -> Result<Built, Stop> {
         let end = self.here();
         self.at += 1;
-        self.builder.close(Some(end)).ok_or(Stop)
-    }
-
-    fn attach(&mut self, built: Built) {
-        let Attached::Duplicate { key, first, second } = self.builder.attach(built) else { return };
-        let path = self.builder.path().key(key.clone());
-        let first = self.report.place(first);
-        self.report.push(
-            second,
-            Diagnostic::error(DiagnosticCode::DuplicateKey, path, format!("The key `{key}` is there twice"))
-                .related("first here", first),
-        );
+        let Closed { built, problems } = self.builder.close(Some(end)).ok_or(Stop)?;
+        for problem in problems {
+            if let Problem::Duplicate { key, first, second } = problem {
+                self.report.duplicate_key(&self.builder.path(), &key, first, second);
+            }
+        }
+        Ok(built)
     }
 
     fn after_member(&mut self) -> Result<Next, Stop> {
@@ -193,6 +188,9 @@ impl Reader<'_, '_, '_> {
         loop {
             while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
                 self.at += 1;
+            }
+            if self.peek() != Some(b'/') {
+                return;
             }
             let start = self.at;
             let rest = &self.text[start..];

@@ -7,7 +7,7 @@ mod place;
 mod scalar;
 
 use crate::Limits;
-use crate::builder::{Attached, Builder, Built, TooLarge};
+use crate::builder::{Builder, Built, Closed, Problem, TooLarge};
 use crate::report::Report;
 use formwork_model::{Diagnostic, DiagnosticCode, Json, Path, Span};
 use place::Positions;
@@ -107,7 +107,10 @@ impl Reader<'_, '_, '_> {
 
     fn end(&mut self, span: Span) -> Result<(), Stop> {
         let Some(Open { anchor, flow }) = self.open.pop() else { return Err(Stop) };
-        let Some(built) = self.builder.close(flow.then_some(span)) else { return Err(Stop) };
+        let Some(Closed { built, problems }) = self.builder.close(flow.then_some(span)) else {
+            return Err(Stop);
+        };
+        problems.into_iter().for_each(|problem| self.problem(problem));
         self.remember(anchor, &built, span)?;
         self.attach(built);
         Ok(())
@@ -197,22 +200,21 @@ impl Reader<'_, '_, '_> {
     fn attach(&mut self, built: Built) {
         if self.builder.is_root() {
             self.document = Some(built);
-            return;
+        } else {
+            self.builder.attach(built);
         }
-        let span = built.node.span;
-        match self.builder.attach(built) {
-            Attached::Fine => {}
-            Attached::Duplicate { key, first, second } => {
-                let path = self.builder.path().key(key.clone());
-                let message = format!("The key `{key}` is there twice");
-                let first = self.report.place(first);
-                let diagnostic = Diagnostic::error(DiagnosticCode::DuplicateKey, path, message);
-                self.report.push(second, diagnostic.related("first here", first));
+    }
+
+    /// Reports what is wrong with a member of the mapping that was closed last.
+    fn problem(&mut self, problem: Problem) {
+        let path = self.builder.path();
+        match problem {
+            Problem::Duplicate { key, first, second } => {
+                self.report.duplicate_key(&path, &key, first, second);
             }
-            Attached::NotMergeable => {
+            Problem::NotMergeable(span) => {
                 let message = "`<<` takes a mapping or a list of mappings";
-                let path = self.builder.path().key("<<");
-                self.report.push(span, Diagnostic::error(DiagnosticCode::WrongType, path, message));
+                self.report.push(span, Diagnostic::error(DiagnosticCode::WrongType, path.key("<<"), message));
             }
         }
     }
