@@ -1,21 +1,35 @@
-//! The engine: begins, recovers, and stops operations.
+//! The engine: begins, recovers and stops operations.
 
+use crate::driver::{Beginning, Driver, Parts};
+use crate::observe::Observer;
+use crate::rate::Rates;
+use crate::recovery::{LoadError, load};
+use crate::shared::{Seat, Shared};
+use crate::slots::{Keeping, seal_all};
+use crate::supervisor::supervise;
 use crate::{
     BeginError, BeginRequest, CancelOutcome, Clock, EngineOptions, Hooks, ObserveRequest, OperationHandle,
     Registry, ResolveOutcome,
 };
-use formwork_model::{InstanceKey, NativeId, Observation, OperationId, OwnerId, RowId, StepId};
-use formwork_store::{Store, StoreError};
+use formwork_engine_core::{Input, Operation, OperationSpec};
+use formwork_model::{
+    InstanceKey, NativeId, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
+    StepId,
+};
+use formwork_secret::random_bytes;
+use formwork_store::{Begin, Begun, LeaseHolder, Store, StoreError, TakenOver};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::Instrument as _;
 
-/// Carries operations out.
-pub struct Engine {}
+/// Carries operations out. Each runs in a task of its own, whatever becomes of who began it.
+pub struct Engine {
+    shared: Arc<Shared>,
+}
 
-#[allow(unused_variables, clippy::unused_async)]
 impl Engine {
-    /// An engine over a store.
+    /// An engine over a store. It needs a tokio runtime with timers.
     pub fn new(
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
@@ -24,7 +38,8 @@ impl Engine {
         hooks: Arc<dyn Hooks>,
         options: EngineOptions,
     ) -> Arc<Self> {
-        unimplemented!()
+        let rates = Arc::new(Rates::default());
+        Arc::new(Self { shared: Arc::new(Shared::new(store, registry, rates, key, clock, hooks, options)) })
     }
 
     /// Begins an operation: once this answers it is durable, and runs whatever the caller does.
@@ -32,51 +47,230 @@ impl Engine {
     /// # Errors
     /// [`BeginError`]; nothing is stored then.
     pub async fn begin(self: &Arc<Self>, request: BeginRequest) -> Result<OperationHandle, BeginError> {
-        unimplemented!()
+        if self.shared.is_stopping() {
+            return Err(BeginError::ShuttingDown);
+        }
+        let seat = Seat::take(&self.shared, request.id.clone())
+            .map_err(|running| BeginError::TooMany { running })?;
+        // In a task of its own: a caller that goes away must not leave a begun operation behind
+        // that nobody drives.
+        let begun = tokio::spawn(begin(Arc::clone(&self.shared), seat, request)).await;
+        begun.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(BeginError::ShuttingDown),
+        })
     }
 
     /// Takes over every unfinished operation whose lease ran out, whose owner is dead, or which
-    /// this owner ran in an earlier life. One that can't be read is reported and left; the others
-    /// go on.
+    /// this owner ran in an earlier life. One that can't be read is reported
+    /// ([`unreadable`](Self::unreadable)) and left; the others go on.
     ///
     /// # Errors
-    /// [`StoreError`] if the operations can't be listed.
+    /// [`StoreError`] if the operations can't be listed or the store fails on the way; what was
+    /// taken over until then runs.
     pub async fn recover(
         self: &Arc<Self>,
         is_dead: &(dyn Fn(&OwnerId) -> bool + Send + Sync),
     ) -> Result<Vec<OperationHandle>, StoreError> {
-        unimplemented!()
+        let mut recovered = Vec::new();
+        for (record, holder) in self.shared.store.reader().open_operations().await? {
+            if self.handle(&record.id).is_some() || self.shared.is_stopping() {
+                continue;
+            }
+            let dead = match &holder {
+                Some(holder) if holder.owner == self.shared.options.owner || is_dead(&holder.owner) => {
+                    Some(&holder.owner)
+                }
+                Some(LeaseHolder { expires_at, .. }) if *expires_at > self.shared.clock.now() => continue,
+                Some(_) | None => None,
+            };
+            recovered.extend(self.recover_one(&record.id, dead).await?);
+        }
+        Ok(recovered)
+    }
+
+    async fn recover_one(
+        &self,
+        id: &OperationId,
+        dead: Option<&OwnerId>,
+    ) -> Result<Option<OperationHandle>, StoreError> {
+        let (shared, options) = (&self.shared, &self.shared.options);
+        let asked_at = shared.clock.now();
+        let taken = match shared.store.take_over(id, &options.owner, dead, options.lease_millis).await {
+            Err(error @ (StoreError::Unreadable { .. } | StoreError::Newer { .. })) => {
+                shared.report_unreadable(id, &error);
+                return Ok(None);
+            }
+            taken => taken?,
+        };
+        let TakenOver::Taken(guard) = taken else { return Ok(None) };
+        match load(shared, id, guard, asked_at).await {
+            Ok((driver, plan)) => {
+                tracing::info!(operation = %id, "recovered");
+                Ok(Some(spawn(shared, Seat::force(shared, id.clone()), plan, driver)))
+            }
+            Err(LoadError::Store(error)) => Err(error),
+            Err(error) => {
+                shared.report_unreadable(id, &error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The operations that could not be recovered, and why. They stay in the store as they are.
+    pub fn unreadable(&self) -> BTreeMap<OperationId, String> {
+        self.shared.unreadable()
     }
 
     /// The operations that run in this process, by id.
     pub fn running(&self) -> Vec<OperationHandle> {
-        unimplemented!()
+        self.shared.running()
     }
 
     /// An operation that runs in this process.
     pub fn handle(&self, id: &OperationId) -> Option<OperationHandle> {
-        unimplemented!()
+        self.shared.handle(id)
     }
 
     /// Asks an operation to stop.
     pub async fn cancel(&self, id: &OperationId, force: bool) -> CancelOutcome {
-        unimplemented!()
+        match self.handle(id) {
+            Some(handle) if handle.send(Input::Cancel { force }).await => CancelOutcome::Requested,
+            _ => CancelOutcome::NotRunning,
+        }
     }
 
     /// Settles a step whose outcome is unknown: the object is this one, or there is none.
     pub async fn resolve(&self, id: &OperationId, step: StepId, adopt: Option<NativeId>) -> ResolveOutcome {
-        unimplemented!()
+        let Some(handle) = self.handle(id) else { return ResolveOutcome::NotRunning };
+        let Some(planned) = handle.plan().step(step) else { return ResolveOutcome::UnknownStep };
+        let adopt = match adopt {
+            None => None,
+            Some(native_id) => match self.observer().adoptable(handle.plan(), planned, &native_id).await {
+                Ok(Some(properties)) => Some((native_id, properties)),
+                Ok(None) => return ResolveOutcome::ObjectNotFound,
+                Err(failure) => return ResolveOutcome::Unreadable(failure),
+            },
+        };
+        if handle.send(Input::Resolved { step, adopt }).await {
+            ResolveOutcome::Accepted
+        } else {
+            ResolveOutcome::NotRunning
+        }
     }
 
     /// Looks at the rows' objects, in parallel and within bounds. Rows without an object and types
-    /// that can't be read are left out.
+    /// that can't be read are left out; a missing plugin or a failed read is
+    /// [`Observation::Failed`].
     pub async fn observe(&self, request: ObserveRequest) -> BTreeMap<RowId, Observation> {
-        unimplemented!()
+        self.observer().observe(request).await
     }
 
     /// Stops starting calls, waits for those under way for at most `grace`, and leaves what is
     /// unfinished to the next recovery.
     pub async fn shutdown(&self, grace: Duration) {
-        unimplemented!()
+        self.shared.stop();
+        let running = self.running();
+        let all = async {
+            for handle in &running {
+                handle.finished().await;
+            }
+        };
+        if tokio::time::timeout(grace, all).await.is_err() {
+            tracing::warn!("the grace period is over; what is unfinished is left to recovery");
+        }
+        self.shared.abort_all();
     }
+
+    fn observer(&self) -> Observer {
+        let shared = &self.shared;
+        Observer {
+            store: Arc::clone(&shared.store),
+            registry: Arc::clone(&shared.registry),
+            rates: Arc::clone(&shared.rates),
+            clock: Arc::clone(&shared.clock),
+            key: shared.key.clone(),
+        }
+    }
+}
+
+async fn begin(
+    shared: Arc<Shared>,
+    seat: Seat,
+    request: BeginRequest,
+) -> Result<OperationHandle, BeginError> {
+    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects } = request;
+    let now = shared.clock.now();
+    let keeping = Keeping::of(&rows);
+    let spec = OperationSpec {
+        id: id.clone(),
+        plan: Arc::clone(&plan),
+        rows,
+        actor: actor.clone(),
+        seed: u64::from_le_bytes(random_bytes()),
+        minted,
+        key: shared.key.clone(),
+        limits: shared.options.limits.clone(),
+    };
+    let (operation, opening) = Operation::open(spec, now);
+    let record = OperationRecord {
+        id: id.clone(),
+        project: project.clone(),
+        stacks: plan.stacks.iter().map(|stack| stack.id.clone()).collect(),
+        kind,
+        status: OperationStatus::Running,
+        actor: actor.clone(),
+        plan_hash: plan.hash(),
+        started_at: now,
+        updated_at: now,
+        finished_at: None,
+        failure: None,
+    };
+    let begin = Begin {
+        operation: record,
+        owner: shared.options.owner.clone(),
+        ttl_millis: shared.options.lease_millis,
+        plan: Arc::clone(&plan),
+        slots: seal_all(&shared.key, &id, &secrets),
+        new_rows: opening.new_rows,
+        started: opening.started,
+        events: opening.events,
+        objects,
+    };
+    let asked_at = shared.clock.now();
+    let guard = match shared.store.begin(begin).await? {
+        Begun::Running(guard) => guard,
+        Begun::Held(holder) => return Err(BeginError::Held(holder)),
+        Begun::Moved(step) => return Err(BeginError::Moved(step)),
+    };
+    let parts = Parts {
+        id,
+        project,
+        actor,
+        plan: Arc::clone(&plan),
+        operation,
+        slots: secrets,
+        keeping,
+        guard,
+        asked_at,
+        beginning: Beginning::Start,
+    };
+    let driver = Driver::new(&shared, parts);
+    Ok(spawn(&shared, seat, plan, driver))
+}
+
+/// Drives an operation in a task of its own, which gives up its seat when it ends.
+fn spawn(shared: &Arc<Shared>, seat: Seat, plan: Arc<Plan>, driver: Driver) -> OperationHandle {
+    let id = seat.id().clone();
+    let (handle, ends) = OperationHandle::new(id.clone(), plan);
+    let span = tracing::info_span!("operation", operation = %id);
+    let life = supervise(Arc::clone(shared), id, driver, ends);
+    shared.seat(handle.clone(), || {
+        let task = async move {
+            life.await;
+            drop(seat);
+        };
+        tokio::spawn(task.instrument(span)).abort_handle()
+    });
+    handle
 }

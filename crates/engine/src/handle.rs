@@ -1,6 +1,6 @@
 //! What others hold of a running operation.
 
-use formwork_engine_core::Input;
+use formwork_engine_core::{Input, Waiting};
 use formwork_model::{Failure, OperationId, OperationStatus, Plan};
 use std::fmt;
 use std::sync::Arc;
@@ -43,6 +43,10 @@ pub(crate) struct Ends {
     pub(crate) inbox: mpsc::Receiver<Input>,
     pub(crate) waiting: watch::Sender<Vec<Waiting>>,
     pub(crate) finished: watch::Sender<Option<Finished>>,
+    /// Whether what was published as waiting may be out of date.
+    pub(crate) is_outdated: bool,
+    /// Requests that are not known to be durable. They are made again after a recovery.
+    pub(crate) unsettled: Vec<Input>,
 }
 
 impl OperationHandle {
@@ -51,7 +55,14 @@ impl OperationHandle {
         let (waiting_sender, waiting) = watch::channel(Vec::new());
         let (finished_sender, finished) = watch::channel(None);
         let handle = Self(Arc::new(Shared { id, plan, inbox: inbox_sender, waiting, finished }));
-        (handle, Ends { inbox, waiting: waiting_sender, finished: finished_sender })
+        let ends = Ends {
+            inbox,
+            waiting: waiting_sender,
+            finished: finished_sender,
+            is_outdated: true,
+            unsettled: Vec::new(),
+        };
+        (handle, ends)
     }
 
     /// Which operation.
@@ -88,27 +99,5 @@ impl OperationHandle {
 impl fmt::Debug for OperationHandle {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "OperationHandle({})", self.id())
-    }
-}
-
-pub use waiting::Waiting;
-mod waiting {
-    use formwork_model::{Action, Label, StepId, Timestamp, TypeName};
-
-    /// A step that is under way.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct Waiting {
-        /// The step.
-        pub step: StepId,
-        /// The row's label.
-        pub label: Label,
-        /// The type.
-        pub type_name: TypeName,
-        /// What is done.
-        pub action: Action,
-        /// The attempt, from 1.
-        pub attempt: u32,
-        /// Since when.
-        pub since: Timestamp,
     }
 }

@@ -7,17 +7,33 @@
 //!
 //! **Architecture invariant:** nothing here plans, parses a language, or formats for people.
 
-mod clock;
+mod answer;
+mod calls;
+mod censor;
+mod conceal;
+mod driver;
 mod engine;
+mod fill;
+mod find;
 mod handle;
 mod hooks;
+mod lease;
+mod observe;
 mod options;
+mod patch_document;
+mod rate;
+mod recovery;
 mod registry;
 mod requests;
+mod shared;
+mod slots;
+mod supervisor;
+mod work;
 
-pub use clock::{Clock, SystemClock};
 pub use engine::Engine;
-pub use handle::{Finished, OperationHandle, Waiting};
+pub use formwork_engine_core::{Limits, Waiting, WaitsFor};
+pub use formwork_store::{Clock, SystemClock};
+pub use handle::{Finished, OperationHandle};
 pub use hooks::{Ending, Hooks, NoHooks};
 pub use options::EngineOptions;
 pub use registry::{Clash, Registry};

@@ -55,7 +55,8 @@ impl Registry {
                     });
                 }
             }
-            plugins.extend(types.into_iter().map(|type_name| (type_name, Arc::clone(&plugin))));
+            let count = types.len();
+            plugins.extend(types.into_iter().zip(std::iter::repeat_n(plugin, count)));
         }
         self.grown.send_replace(());
         Ok(())

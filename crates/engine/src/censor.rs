@@ -1,0 +1,129 @@
+//! What comes from a provider and may be stored or shown: without the operation's secrets, and
+//! of bounded size.
+
+use formwork_model::{Json, SecretSlots};
+use formwork_secret::Redactor;
+
+/// The longest text that is kept of what a provider says, in bytes.
+pub(crate) const LONGEST: usize = 4096;
+/// How much longer than a secret the longest of its spellings may be (escaped twice).
+const SPELLING: usize = 8;
+
+/// Takes an operation's secrets out of what a provider says.
+#[derive(Debug, Default)]
+pub(crate) struct Censor {
+    redactor: Redactor,
+    /// No spelling of a secret is longer than this, in bytes.
+    longest_secret: usize,
+}
+
+impl Censor {
+    /// A censor that knows these secrets.
+    pub(crate) fn new(slots: &SecretSlots) -> Self {
+        let mut censor = Self::default();
+        for secret in slots.values() {
+            censor.redactor.add_json(secret.expose());
+            censor.longest_secret = censor.longest_secret.max(SPELLING * longest_text(secret.expose()));
+        }
+        censor
+    }
+
+    /// Whether a text holds a secret.
+    pub(crate) fn finds(&self, text: &str) -> bool {
+        !self.redactor.is_empty() && matches!(self.redactor.redact(text), std::borrow::Cow::Owned(_))
+    }
+
+    /// Whether no secret is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.redactor.is_empty()
+    }
+
+    /// The text without secrets, cut where it is too long.
+    pub(crate) fn text(&self, text: &str) -> String {
+        let searched = cut(text, 4 * LONGEST + self.longest_secret);
+        let redacted = self.redactor.redact(searched);
+        // Where the text was cut it may have split a secret, whose first part was not found.
+        let split = if searched.len() < text.len() { self.longest_secret } else { 0 };
+        let kept = cut(&redacted, LONGEST.min(redacted.len().saturating_sub(split)));
+        if kept.len() < redacted.len() { format!("{kept}…") } else { kept.to_owned() }
+    }
+
+    /// The value without secrets; `None` if it is too large to be kept.
+    pub(crate) fn facts(&self, value: &Json) -> Option<Json> {
+        let facts = self.clean(value);
+        (facts.to_string().len() <= LONGEST).then_some(facts)
+    }
+
+    fn clean(&self, value: &Json) -> Json {
+        match value {
+            Json::String(text) => Json::String(self.text(text)),
+            Json::Array(items) => items.iter().map(|item| self.clean(item)).collect(),
+            Json::Object(members) => Json::Object(
+                members.iter().map(|(key, member)| (self.text(key), self.clean(member))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+}
+
+/// The length of the longest string in a value.
+fn longest_text(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(longest_text).max().unwrap_or(0),
+        Json::Object(members) => members.values().map(longest_text).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// The text up to some length, not splitting a character.
+fn cut(text: &str, longest: usize) -> &str {
+    if text.len() <= longest {
+        return text;
+    }
+    let end = (0..=longest).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formwork_model::Secret;
+    use serde_json::json;
+
+    fn censor() -> Censor {
+        Censor::new(&[("s".into(), Secret::new(json!("correct horse")))].into_iter().collect())
+    }
+
+    #[test]
+    fn a_secret_is_taken_out_of_texts_keys_and_values() {
+        assert_eq!(censor().text("bad password `correct horse`"), "bad password `(secret)`");
+        let facts = censor().facts(&json!({"correct horse": ["x correct horse", 1]}));
+        assert_eq!(facts, Some(json!({"(secret)": ["x (secret)", 1]})));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        let text = censor().text(&"é".repeat(LONGEST));
+        assert_eq!(text.chars().count(), LONGEST / 2 + 1);
+        assert!(text.ends_with('…'));
+    }
+
+    #[test]
+    fn a_secret_that_the_cut_would_split_is_not_shown_in_part() {
+        let counting: String = (0..LONGEST).map(|number| number.to_string() + ",").collect();
+        let slots = [("s".into(), Secret::new(json!(counting.clone())))].into_iter().collect();
+        let censor = Censor::new(&slots);
+        for before in [0, 100, 3 * LONGEST, 5 * LONGEST, 9 * LONGEST] {
+            let text = format!("{}{}", "-".repeat(before), counting.repeat(20));
+            let shown = censor.text(&text);
+            assert!(!shown.contains("1,2"), "{before}: {shown}");
+            assert!(shown.len() <= LONGEST + '…'.len_utf8());
+        }
+    }
+
+    #[test]
+    fn facts_that_are_too_large_are_left_out() {
+        assert_eq!(censor().facts(&json!(vec!["long"; LONGEST])), None);
+    }
+}

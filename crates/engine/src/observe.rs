@@ -1,0 +1,183 @@
+//! Looking at objects before a plan is made: in parallel, each within its deadline.
+
+use crate::answer::{Raw, code_failure, deadline_failure, plugin_failure};
+use crate::calls::{bounded, missing_plugin, target_config};
+use crate::censor::Censor;
+use crate::conceal::{conceal, secret_inputs, secret_places};
+use crate::fill::without_secrets;
+use crate::rate::Rates;
+use crate::{Clock, ObserveRequest, Registry, slots};
+use formwork_model::{
+    Failure, InstanceKey, NativeId, Object, Observation, Plan, Row, RowId, Sealed, SecretSlots, SlotId, Step,
+    Stored, WireCode,
+};
+use formwork_plugin::{CallContext, OperationErrorCode, PluginError, ReadRequest, ResourcePlugin};
+use formwork_store::Store;
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// How many objects are looked at side by side.
+const PARALLEL: usize = 32;
+/// How long one read may take where the type is not known, in milliseconds.
+const TIMEOUT_MILLIS: u64 = 30_000;
+
+/// What observing needs.
+#[derive(Clone)]
+pub(crate) struct Observer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) rates: Arc<Rates>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) key: InstanceKey,
+}
+
+impl Observer {
+    /// Looks at the rows' current objects.
+    pub(crate) async fn observe(&self, request: ObserveRequest) -> BTreeMap<RowId, Observation> {
+        let ObserveRequest { project, actor, rows, types } = request;
+        let readable = rows.into_iter().filter_map(|row| {
+            let object = row.current.clone()?;
+            let capabilities = types.get(&object.type_name).map(|rules| rules.capabilities().clone());
+            let timeout = match capabilities {
+                Some(capabilities) if !capabilities.read => return None,
+                Some(capabilities) => capabilities.timeout_millis,
+                None => TIMEOUT_MILLIS,
+            };
+            Some((row, object, timeout))
+        });
+        let looks = readable.map(|(row, object, timeout)| {
+            let context = CallContext::observing(project.clone(), actor.clone(), self.clock.now());
+            async move {
+                let seen = self.look(&row, &object, timeout, context).await;
+                (row.id, seen)
+            }
+        });
+        stream::iter(looks).buffer_unordered(PARALLEL).collect().await
+    }
+
+    async fn look(
+        &self,
+        row: &Row,
+        object: &Object,
+        timeout_millis: u64,
+        context: CallContext,
+    ) -> Observation {
+        match self.read(row, object, timeout_millis, context).await {
+            Ok(observation) => observation,
+            Err(failure) => Observation::Failed { row: row.id.clone(), message: failure.message },
+        }
+    }
+
+    async fn read(
+        &self,
+        row: &Row,
+        object: &Object,
+        timeout_millis: u64,
+        context: CallContext,
+    ) -> Result<Observation, Failure> {
+        let plugin =
+            self.registry.plugin(&object.type_name).ok_or_else(|| missing_plugin(&object.type_name))?;
+        let request = ReadRequest {
+            resource_type: object.type_name.clone(),
+            native_id: object.native_id.clone(),
+            target_config: target_config(&object.target)?,
+            redact_sensitive: true,
+            prior_properties: Some(without_secrets(&object.echo)),
+        };
+        self.rates.of(&*plugin).acquire().await;
+        let context = CallContext {
+            row: Some(row.id.clone()),
+            label: Some(row.label.clone()),
+            stack: Some(row.stack.clone()),
+            deadline: self.clock.now().plus(timeout_millis),
+            ..context
+        };
+        let reading = plugin.read(&context, request);
+        let result = match bounded(plugin.namespace(), timeout_millis, reading).await {
+            Raw::Answer(Ok(result)) => result,
+            Raw::Answer(Err(error)) => return Err(self.failure(row, &error).await),
+            Raw::Deadline => return Err(deadline_failure()),
+        };
+        let (row_id, native_id) = (row.id.clone(), object.native_id.clone());
+        match (result.error_code, result.resource_properties) {
+            (Some(OperationErrorCode::NotFound), _) => Ok(Observation::Gone { row: row_id, native_id }),
+            (Some(code), _) => Err(self.refusal(&*plugin, code)),
+            (None, None) => Err(Failure::new(
+                WireCode::PluginUnavailable,
+                "the provider read an object without properties",
+            )),
+            (None, Some(properties)) => Ok(Observation::Present {
+                row: row_id,
+                native_id,
+                properties: conceal(
+                    properties,
+                    &result.secret_digests,
+                    &secret_places(row),
+                    &Censor::default(),
+                    &self.key,
+                ),
+                at: self.clock.now(),
+            }),
+        }
+    }
+
+    /// The properties of an object that a person names as the outcome of a step; `None` if there
+    /// is no such object.
+    pub(crate) async fn adoptable(
+        &self,
+        plan: &Plan,
+        step: &Step,
+        native_id: &NativeId,
+    ) -> Result<Option<Stored>, Failure> {
+        let plugin = self.registry.plugin(&step.type_name).ok_or_else(|| missing_plugin(&step.type_name))?;
+        let timeout = plan.types.get(&step.type_name).map(|pinned| pinned.capabilities.timeout_millis);
+        let timeout_millis = timeout.unwrap_or(TIMEOUT_MILLIS);
+        let request = ReadRequest {
+            resource_type: step.type_name.clone(),
+            native_id: native_id.clone(),
+            target_config: target_config(&step.target)?,
+            redact_sensitive: true,
+            prior_properties: None,
+        };
+        self.rates.of(&*plugin).acquire().await;
+        let deadline = self.clock.now().plus(timeout_millis);
+        let context = CallContext::observing(plan.project.clone(), "".into(), deadline);
+        let result = match bounded(plugin.namespace(), timeout_millis, plugin.read(&context, request)).await {
+            Raw::Answer(Ok(result)) => result,
+            Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &Censor::default())),
+            Raw::Deadline => return Err(deadline_failure()),
+        };
+        match result.error_code {
+            Some(OperationErrorCode::NotFound) => Ok(None),
+            Some(code) => Err(self.refusal(&*plugin, code)),
+            None => {
+                let places = step.inputs.as_ref().map(secret_inputs).unwrap_or_default();
+                let properties = result.resource_properties.unwrap_or_default();
+                let censor = Censor::default();
+                Ok(Some(conceal(properties, &result.secret_digests, &places, &censor, &self.key)))
+            }
+        }
+    }
+
+    fn refusal(&self, plugin: &dyn ResourcePlugin, code: OperationErrorCode) -> Failure {
+        if code == OperationErrorCode::Throttling {
+            self.rates.of(plugin).throttled(Instant::now());
+        }
+        code_failure(code)
+    }
+
+    /// A plugin's failure in words, without the secrets that the row keeps.
+    async fn failure(&self, row: &Row, error: &PluginError) -> Failure {
+        let Ok(sealed) = self.store.reader().row_slots(&row.id).await else {
+            return Failure::new(WireCode::PluginUnavailable, "the object could not be read");
+        };
+        let open = |(slot, sealed): &(SlotId, Sealed)| {
+            Some((slot.clone(), slots::open_row_slot(&self.key, &row.id, slot, sealed).ok()?))
+        };
+        let known: SecretSlots = sealed.iter().filter_map(open).collect();
+        plugin_failure(error, &Censor::new(&known))
+    }
+}
