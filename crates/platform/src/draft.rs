@@ -6,13 +6,14 @@
 use crate::{
     Completeness, Findings, Node, Refusal, TypeEntry, check_bag,
     document::{Document, Opened},
+    redaction::redacted,
     references,
     scene::Scene,
 };
 use formwork_model::{
     ActorId, DiagnosticCode, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode, mask, same,
 };
-use formwork_secret::{Redactor, Secret};
+use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx, Link, NewObject, ObjectChange, StoredObject, UniqueKey};
 use serde_json::Map;
 use std::collections::BTreeSet;
@@ -59,8 +60,7 @@ pub(crate) fn create(
     let properties = Secret::new(normalised(entry, given.properties.expose().clone()));
     let secrets = expanded(given.properties.expose(), &given.secret_paths);
     let draft = Draft::new(entry, key, id, project, properties, secrets)?;
-    draft.check()?;
-    draft.resolve(tx, |_| true)?;
+    draft.vet(tx, given, None)?;
     let mut system = Map::new();
     draft.accompany(tx, None, &mut system)?;
     system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
@@ -97,10 +97,7 @@ pub(crate) fn update(
     let before = stored.open(key, &object.id);
     let (properties, secrets) = merged(entry, &stored, &before, given)?;
     let draft = Draft::new(entry, key, &object.id, &project, properties, secrets)?;
-    draft.refuse_fixed(&before)?;
-    draft.refuse_missing()?;
-    draft.check()?;
-    draft.resolve(tx, |property| names(given, property))?;
+    draft.vet(tx, given, Some(&before))?;
     if before.shut.is_empty() && draft.is_same_as(&before) {
         return Ok(object);
     }
@@ -115,30 +112,6 @@ pub(crate) fn update(
         keys,
         links,
     })
-}
-
-/// Takes the write's secrets out of a refusal. The last net: messages quote values.
-pub(crate) fn redacted(error: DomainError, entry: &TypeEntry, given: &Given) -> DomainError {
-    let DomainError::Refused { code, message, meta } = error else { return error };
-    let properties = given.properties.expose();
-    let mut redactor = Redactor::new();
-    let by_place = entry.secret_places(Node::Plain(properties));
-    for path in given.secret_paths.iter().chain(&by_place) {
-        path.get(properties).into_iter().for_each(|value| redactor.add_json(value));
-    }
-    let meta = meta.map(|facts| redact_json(&redactor, &facts));
-    DomainError::Refused { code, message: redactor.redact(&message).into_owned(), meta }
-}
-
-fn redact_json(redactor: &Redactor, value: &Json) -> Json {
-    match value {
-        Json::String(text) => redactor.redact(text).into_owned().into(),
-        Json::Array(items) => items.iter().map(|item| redact_json(redactor, item)).collect(),
-        Json::Object(members) => Json::Object(
-            members.iter().map(|(name, member)| (name.clone(), redact_json(redactor, member))).collect(),
-        ),
-        other => other.clone(),
-    }
 }
 
 fn check_given(entry: &TypeEntry, given: &Given, completeness: Completeness) -> Result<(), Refusal> {
@@ -297,6 +270,26 @@ impl<'a> Draft<'a> {
         }
         secrets.extend(entry.secret_places(Node::Plain(properties.expose())));
         Ok(Self { entry, key, id, project, properties, secrets })
+    }
+
+    /// Refuses what is not right. Messages quote values, so the secrets are taken out of them.
+    fn vet(&self, tx: &mut dyn DomainTx, given: &Given, before: Option<&Opened>) -> Result<(), DomainError> {
+        self.examine(tx, given, before)
+            .map_err(|error| redacted(error, self.properties.expose(), &self.secrets))
+    }
+
+    fn examine(
+        &self,
+        tx: &mut dyn DomainTx,
+        given: &Given,
+        before: Option<&Opened>,
+    ) -> Result<(), DomainError> {
+        if let Some(before) = before {
+            self.refuse_fixed(before)?;
+            self.refuse_missing()?;
+        }
+        self.check()?;
+        self.resolve(tx, |property| before.is_none() || names(given, property))
     }
 
     fn check(&self) -> Result<(), Refusal> {

@@ -20,6 +20,7 @@ mod ids;
 mod node;
 mod permissions;
 mod plugin;
+mod redaction;
 mod references;
 mod rest;
 mod scene;

@@ -50,8 +50,7 @@ impl ResourcePlugin for Platform {
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let id = new_id(job_entry.definition().id_prefix);
-            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)
-                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)?;
             Ok(json!(View::of(&job_entry, &key, &object)?))
         });
         self.call(context, operation, &entry, job).await
@@ -111,8 +110,7 @@ impl ResourcePlugin for Platform {
                 object.type_name == job_entry.name() && object.project.as_ref() == Some(&project)
             });
             let object = found.ok_or_else(|| DomainError::NotFound { id: id.to_string() })?;
-            let object = draft::update(tx, &job_entry, &key, object, &given)
-                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            let object = draft::update(tx, &job_entry, &key, object, &given)?;
             Ok(json!(View::of(&job_entry, &key, &object)?))
         });
         self.call(context, operation, &entry, job).await

@@ -57,8 +57,7 @@ impl Platform {
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let id = new_id(job_entry.definition().id_prefix);
-            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)
-                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)?;
             representation(&job_entry, &object)
         });
         self.rest_run(&entry, token, job).await
@@ -130,8 +129,7 @@ impl Platform {
             if let Some(expected) = expected_version.filter(|expected| *expected != object.version) {
                 return Err(DomainError::VersionConflict { id, expected, found: object.version });
             }
-            let object = draft::update(tx, &job_entry, &key, object, &given)
-                .map_err(|error| draft::redacted(error, &job_entry, &given))?;
+            let object = draft::update(tx, &job_entry, &key, object, &given)?;
             representation(&job_entry, &object)
         });
         self.rest_run(&entry, None, job).await

@@ -65,8 +65,8 @@ fn by_size(text: &str, size: usize, overlap: usize) -> Vec<Chunk<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
+    use super::{Chunk, ChunkConfig, Strategy, cut};
+    use proptest::{prop_assert, prop_assert_eq, proptest};
 
     fn texts(text: &str, strategy: Strategy, size: usize, overlap: usize) -> Vec<&str> {
         cut(text, ChunkConfig { strategy, size, overlap }).into_iter().map(|chunk| chunk.text).collect()

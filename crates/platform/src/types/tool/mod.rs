@@ -97,8 +97,8 @@ impl PlatformType for Tool {
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         check_type(properties, findings);
-        check_part(properties, "execute", findings);
-        check_part(properties, "mcp", findings);
+        check_request(properties, "execute", &Path::root(), findings);
+        check_request(properties, "mcp", &Path::root(), findings);
         check_actions(properties, findings);
         check_context_keys(properties, findings);
         check_texts(properties.member("denied_actions"), &Path::of(["denied_actions"]), findings);
@@ -112,11 +112,14 @@ impl PlatformType for Tool {
 
     fn references(&self, properties: &Json, found: &mut Vec<Reference>) {
         references::at(properties, &["pipeline", "steps", "tool_id"], RefKind::Tool, found);
-        for part in ["execute", "mcp", "pipeline"] {
-            let Some(value) = properties.get(part) else { continue };
-            let ids = tokens::secret_ids(Node::Plain(value)).into_iter();
-            found.extend(ids.map(|to| Reference { field: part.to_owned(), kind: RefKind::Secret, to }));
-        }
+        pipeline::for_each_tool(Node::Plain(properties), &mut |at, tool| {
+            for part in ["execute", "mcp"] {
+                let Some(request) = tool.member(part) else { continue };
+                let field = if at.is_root() { part } else { "pipeline" };
+                let ids = tokens::secret_ids(request).into_iter();
+                found.extend(ids.map(|to| Reference { field: field.to_owned(), kind: RefKind::Secret, to }));
+            }
+        });
     }
 
     fn admit(
@@ -177,13 +180,9 @@ fn check_request(tool: Node<'_>, part: &str, at: &Path, findings: &mut Findings)
     if part == "execute" {
         auth::check(request, &path, findings);
     }
-}
-
-fn check_part(properties: Node<'_>, part: &str, findings: &mut Findings) {
-    check_request(properties, part, &Path::root(), findings);
-    if let Some(value) = properties.member(part) {
-        tokens::check(value, &Path::of([part]), findings);
-    }
+    // Tokens are reported at the tool's own property, whichever inline tool they stand in.
+    let property = path.segments().iter().take(1).cloned().collect();
+    tokens::check(request, &property, findings);
 }
 
 fn check_actions(properties: Node<'_>, findings: &mut Findings) {

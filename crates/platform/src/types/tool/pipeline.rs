@@ -1,7 +1,7 @@
 //! `pipeline`: steps that call tools one after the other, each with JSON Logic over what came
 //! before.
 
-use super::{check_request, tokens};
+use super::check_request;
 use crate::{Findings, Node};
 use formwork_model::{DiagnosticCode, Json, Path, WireCode};
 use std::collections::BTreeSet;
@@ -30,7 +30,6 @@ pub(super) fn check(tool: Node<'_>, findings: &mut Findings) {
     }
     check_steps(pipeline, findings);
     check_inline_tools(tool, findings);
-    tokens::check(pipeline, &at(), findings);
     warn_of_unused_parameters(tool, pipeline, findings);
 }
 

@@ -1,0 +1,84 @@
+//! Documents: backing file, unique path, chunks.
+
+use crate::world::{World, refusal};
+use formwork_model::{Json, OperationErrorCode, Path};
+use formwork_plugin::OperationStatus;
+use serde_json::json;
+
+async fn chunk_texts(world: &World) -> Vec<String> {
+    let chunks = world.stored("document_chunk").await;
+    let text = |object: &formwork_store::StoredObject| {
+        assert!(object.id.starts_with("dchunk_"));
+        object.doc.pointer("/properties/content").and_then(Json::as_str).expect("a text").to_owned()
+    };
+    chunks.iter().map(text).collect()
+}
+
+#[tokio::test]
+async fn a_document_has_a_file_and_chunks_which_go_with_it() {
+    let world = World::new();
+    let declared = json!({ "content": "aé\u{c}b", "path": "/a", "chunk_strategy": "page" });
+    let document = world.create("document", declared).await;
+    assert_eq!(chunk_texts(&world).await, ["aé", "b"]);
+    let files = world.stored("file").await;
+    assert_eq!(files.len(), 1);
+    let expected = json!({ "path": "/a", "filename": null, "content_type": "text/plain", "size": 5 });
+    assert_eq!(files[0].doc["properties"], expected);
+    let shown = world.rest_get("document", &document).await.expect("a document");
+    assert_eq!(shown["file_id"], json!(files[0].id));
+    assert_eq!((&shown["size"], &shown["status"]), (&json!(5), &json!("ready")));
+    world.delete("document", &document).await;
+    assert!(world.stored("file").await.is_empty() && world.stored("document_chunk").await.is_empty());
+}
+
+#[tokio::test]
+async fn chunks_follow_the_text_and_its_configuration_and_nothing_else() {
+    let world = World::new();
+    let document = world.create("document", json!({ "content": "abcdef" })).await;
+    assert_eq!(chunk_texts(&world).await, ["abcdef"]);
+    let size = json!({ "chunk_strategy": "size", "chunk_size": 4, "chunk_overlap": 2 });
+    world.update("document", &document, size).await;
+    assert_eq!(chunk_texts(&world).await, ["abcd", "cdef"]);
+    let before = world.stored("document_chunk").await;
+    world.update("document", &document, json!({ "title": "t", "tags": { "k": "v" } })).await;
+    assert_eq!(world.stored("document_chunk").await, before);
+    world.update("document", &document, json!({ "content": "xyz" })).await;
+    assert_eq!(chunk_texts(&world).await, ["xyz"]);
+    assert_eq!(world.stored("file").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_path_belongs_to_one_document_of_a_project() {
+    let mut world = World::new();
+    let first = world.create("document", json!({ "content": "a", "path": "/a" })).await;
+    let answer = world.try_create("document", json!({ "content": "b", "path": "/a" }), &[]).await;
+    let expected = (
+        OperationErrorCode::InvalidRequest,
+        "NAME_CONFLICT",
+        "The path '/a' is already taken in this project",
+    );
+    assert_eq!(refusal(&answer), expected);
+    assert_eq!(world.stored("document").await.len(), 1, "a refused create leaves nothing");
+    let second = world.create("document", json!({ "content": "b" })).await;
+    let answer = world.update("document", &second, json!({ "path": "/a" })).await;
+    assert_eq!(refusal(&answer), expected);
+    world.update("document", &first, json!({ "path": "/b" })).await;
+    let answer = world.update("document", &second, json!({ "path": "/a" })).await;
+    assert_eq!(answer.operation_status, OperationStatus::Success, "{answer:?}");
+    world.project = "proj_two".into();
+    world.create("document", json!({ "content": "c", "path": "/a" })).await;
+}
+
+#[tokio::test]
+async fn a_secret_text_stays_secret_in_its_chunks_and_a_path_cannot_be_secret() {
+    let world = World::new();
+    let content = [Path::of(["content"])];
+    let declared = json!({ "content": "canary-0815 text", "chunk_strategy": "size", "chunk_size": 4, "chunk_overlap": 0 });
+    world.create_secret("document", declared, &content).await;
+    let chunks = world.stored("document_chunk").await;
+    assert_eq!(chunks.len(), 4);
+    assert!(!format!("{chunks:?}").contains("cana"));
+    let declared = json!({ "content": "c", "path": "/canary-0815" });
+    let answer = world.try_create("document", declared, &[Path::of(["path"])]).await;
+    assert_eq!(refusal(&answer).2, "`path` cannot be secret: it is a key that others see");
+}

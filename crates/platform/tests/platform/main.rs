@@ -1,0 +1,13 @@
+//! The platform over a store in memory, through its public interface.
+#![allow(missing_docs, reason = "tests")]
+
+mod agreement;
+mod calls;
+mod deletion;
+mod documents;
+mod references;
+mod rest;
+mod round_trip;
+mod rules;
+mod secrets;
+mod world;

@@ -1,0 +1,164 @@
+//! Ids in properties: within the project only, and the same words for "nowhere" and "elsewhere".
+
+use crate::world::{World, provider, refusal};
+use formwork_model::{Json, OperationErrorCode};
+use formwork_plugin::OperationStatus;
+use serde_json::json;
+
+struct Case {
+    type_name: &'static str,
+    properties: fn(&str) -> Json,
+    wire: &'static str,
+    noun: &'static str,
+    /// Makes what the id would name.
+    target: Option<(&'static str, fn() -> Json)>,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        type_name: "ai_provider",
+        properties: |id| {
+            let mut declared = provider();
+            declared["secret_id"] = json!(id);
+            declared
+        },
+        wire: "SECRET_NOT_FOUND",
+        noun: "Secret",
+        target: Some(("secret", || json!({ "name": "s", "value": "v" }))),
+    },
+    Case {
+        type_name: "memory_entry",
+        properties: |id| json!({ "memory_id": id, "content": "c" }),
+        wire: "VALIDATION_FAILED",
+        noun: "Memory",
+        target: Some(("memory", || json!({ "name": "m" }))),
+    },
+    Case {
+        type_name: "agent",
+        properties: |id| json!({ "ai_provider_id": id }),
+        wire: "AI_PROVIDER_NOT_FOUND",
+        noun: "AI provider",
+        target: Some(("ai_provider", provider)),
+    },
+    Case {
+        type_name: "agent",
+        properties: |id| json!({ "model_route_id": id }),
+        wire: "MODEL_ROUTE_NOT_FOUND",
+        noun: "Model route",
+        target: None,
+    },
+    Case {
+        type_name: "tool",
+        properties: |id| json!({ "name": "t", "guardrail_ids": [id] }),
+        wire: "GUARDRAIL_NOT_FOUND",
+        noun: "Guardrail",
+        target: None,
+    },
+    Case {
+        type_name: "tool",
+        properties: |id| {
+            let header = format!("Bearer {{{{secret:{id}}}}}");
+            json!({ "name": "t", "execute": { "url": "https://x.test", "headers": { "Authorization": header } } })
+        },
+        wire: "SECRET_NOT_FOUND",
+        noun: "Secret",
+        target: Some(("secret", || json!({ "name": "s", "value": "v" }))),
+    },
+    Case {
+        type_name: "tool",
+        properties: |id| json!({ "name": "t", "type": "pipeline", "pipeline": { "steps": [{ "id": "a", "tool_id": id }] } }),
+        wire: "TOOL_NOT_FOUND",
+        noun: "Tool",
+        target: Some(("tool", || json!({ "name": "t" }))),
+    },
+];
+
+#[tokio::test]
+async fn an_id_elsewhere_is_refused_in_the_same_words_as_an_id_nowhere() {
+    for case in CASES {
+        let mut world = World::new();
+        world.project = "proj_two".into();
+        let id = match case.target {
+            Some((type_name, properties)) => world.create(type_name, properties()).await,
+            None => "x_elsewhere".to_owned(),
+        };
+        world.project = "proj_one".into();
+        let answer = world.try_create(case.type_name, (case.properties)(&id), &[]).await;
+        let message = format!("{} not found: {id}", case.noun);
+        assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, case.wire, &*message));
+        assert_eq!(answer.failure_meta, None, "nothing tells the two apart");
+        let nowhere = "sec_0000000000000000";
+        let answer = world.try_create(case.type_name, (case.properties)(nowhere), &[]).await;
+        let message = format!("{} not found: {nowhere}", case.noun);
+        assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, case.wire, &*message));
+        let Some((type_name, properties)) = case.target else { continue };
+        let own = world.create(type_name, properties()).await;
+        let answer = world.try_create(case.type_name, (case.properties)(&own), &[]).await;
+        assert_eq!(answer.operation_status, OperationStatus::Success, "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_id_of_an_agent_is_resolved() {
+    let world = World::new();
+    let (provider, _) = world.agent().await;
+    for (extra, wire, noun) in [
+        (json!({ "tool_bindings": [{ "tool_id": "x" }] }), "TOOL_NOT_FOUND", "Tool"),
+        (json!({ "active_tool_ids": ["x"] }), "TOOL_NOT_FOUND", "Tool"),
+        (json!({ "step_rules": [{ "step": 1, "active_tool_ids": ["x"] }] }), "TOOL_NOT_FOUND", "Tool"),
+        (json!({ "guardrail_ids": ["x"] }), "GUARDRAIL_NOT_FOUND", "Guardrail"),
+        (json!({ "knowledge_config": { "memory_ids": ["x"] } }), "VALIDATION_FAILED", "Memory"),
+        (json!({ "knowledge_config": { "write_memory_id": "x" } }), "VALIDATION_FAILED", "Memory"),
+        (json!({ "knowledge_config": { "document_ids": ["x"] } }), "VALIDATION_FAILED", "Document"),
+        (
+            json!({ "knowledge_config": { "extraction": { "ai_provider_id": "x" } } }),
+            "AI_PROVIDER_NOT_FOUND",
+            "AI provider",
+        ),
+    ] {
+        let mut declared = json!({ "ai_provider_id": provider });
+        for (name, value) in extra.as_object().expect("an object") {
+            declared[name] = value.clone();
+        }
+        let answer = world.try_create("agent", declared, &[]).await;
+        let message = format!("{noun} not found: x");
+        assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, wire, &*message));
+    }
+}
+
+#[tokio::test]
+async fn an_agent_without_provider_and_route_is_refused_on_create_and_update() {
+    let world = World::new();
+    let message = "An agent needs an ai_provider_id or a model_route_id: the project has no default model \
+                   route to inherit.";
+    let answer = world.try_create("agent", json!({ "name": "a" }), &[]).await;
+    assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, "VALIDATION_FAILED", message));
+    let (_, agent) = world.agent().await;
+    let answer = world.update("agent", &agent, json!({ "ai_provider_id": null })).await;
+    assert_eq!(refusal(&answer).2, message);
+}
+
+#[tokio::test]
+async fn a_pipeline_cannot_step_into_a_client_tool() {
+    let world = World::new();
+    let client = world.create("tool", json!({ "name": "c", "type": "client" })).await;
+    let pipeline = json!({ "steps": [{ "id": "a", "tool_id": client }] });
+    let declared = json!({ "name": "t", "type": "pipeline", "pipeline": pipeline });
+    let answer = world.try_create("tool", declared, &[]).await;
+    let message = "Pipeline step 'a' references a client tool; client tools cannot be executed server-side.";
+    assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, "PIPELINE_INVALID_STEP", message));
+}
+
+#[tokio::test]
+async fn a_dangling_id_does_not_stand_in_the_way_of_other_changes() {
+    let world = World::new();
+    let (provider, _) = world.agent().await;
+    let tool = world.create("tool", json!({ "name": "t" })).await;
+    let declared = json!({ "ai_provider_id": provider, "tool_bindings": [{ "tool_id": tool }] });
+    let agent = world.create("agent", declared).await;
+    assert_eq!(world.delete("tool", &tool).await.operation_status, OperationStatus::Success);
+    let answer = world.update("agent", &agent, json!({ "name": "renamed" })).await;
+    assert_eq!(answer.operation_status, OperationStatus::Success, "{answer:?}");
+    let answer = world.update("agent", &agent, json!({ "tool_bindings": [{ "tool_id": tool }] })).await;
+    assert_eq!(refusal(&answer).1, "TOOL_NOT_FOUND");
+}

@@ -1,0 +1,250 @@
+//! REST: strict bodies, representations, versions, lists.
+
+use crate::world::{World, caller, provider, wire};
+use formwork_model::{ClientToken, Json, ProjectId, WireCode};
+use formwork_platform::{PlatformError, RestList, UpdateMode};
+use formwork_store::Page;
+use serde_json::json;
+
+impl World {
+    async fn rest_update(
+        &self,
+        type_name: &str,
+        id: &str,
+        body: Json,
+        mode: UpdateMode,
+        version: Option<u64>,
+    ) -> Result<Json, PlatformError> {
+        let projects: &[ProjectId] = std::slice::from_ref(&self.project);
+        self.platform.rest_update(&caller(), &type_name.into(), Some(projects), id, body, mode, version).await
+    }
+
+    async fn rest_list(&self, query: RestList) -> Result<Page<Json>, PlatformError> {
+        self.platform.rest_list(query).await
+    }
+}
+
+fn list_of(type_name: &str, filters: &[(&str, &str)]) -> RestList {
+    RestList {
+        type_name: type_name.into(),
+        projects: None,
+        filters: filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        limit: None,
+        offset: 0,
+    }
+}
+
+fn names(page: &Page<Json>) -> Vec<&str> {
+    page.items.iter().map(|item| item["name"].as_str().expect("a name")).collect()
+}
+
+#[tokio::test]
+async fn representations_have_these_fields() {
+    let world = World::new();
+    let secret = world.rest_create("secret", json!({ "name": "k", "value": "v" })).await.expect("made");
+    let mut declared = provider();
+    declared["secret_id"] = secret["id"].clone();
+    let provider = world.rest_create("ai_provider", declared).await.expect("made");
+    let agent = json!({ "ai_provider_id": provider["id"], "name": "a" });
+    let agent = world.rest_create("agent", agent).await.expect("made");
+    let tool = world.rest_create("tool", json!({ "name": "t" })).await.expect("made");
+    let memory = world.rest_create("memory", json!({ "name": "m" })).await.expect("made");
+    let entry = json!({ "memory_id": memory["id"], "content": "c" });
+    let entry = world.rest_create("memory_entry", entry).await.expect("made");
+    let document = world.rest_create("document", json!({ "content": "c" })).await.expect("made");
+    insta::with_settings!({ filters => vec![
+        (r"(sec|aip|agent|tool|mem_entry|mem|doc|file)_[0-9A-Za-z]{16}", "${1}_[id]"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
+    ] }, {
+        insta::assert_json_snapshot!([secret, provider, agent, tool, memory, entry, document]);
+    });
+}
+
+#[tokio::test]
+async fn unknown_and_missing_fields_are_refused_by_name() {
+    let world = World::new();
+    let body = json!({ "nmae": "k", "value": "v", "createdAt": 1 });
+    let refused = world.rest_create("secret", body).await.expect_err("unknown");
+    let expected = (WireCode::ValidationFailed, "Unknown field(s): nmae, createdAt");
+    let (code, message, meta) = wire(&refused);
+    assert_eq!((code, message), expected);
+    assert_eq!(meta, json!({ "unknownFields": ["nmae", "createdAt"] }));
+    let refused =
+        world.rest_create("ai_provider", json!({ "provider": "openai" })).await.expect_err("missing");
+    let (code, message, meta) = wire(&refused);
+    assert_eq!(
+        (code, message),
+        (WireCode::ValidationFailed, "Missing required field(s): name, default_model")
+    );
+    assert_eq!(meta, json!({ "missingFields": ["name", "default_model"] }));
+    let refused = world.rest_create("memory", json!([])).await.expect_err("no object");
+    assert_eq!(wire(&refused).1, "The request body must be a JSON object");
+}
+
+#[tokio::test]
+async fn the_project_of_a_body_must_be_that_of_the_request() {
+    let world = World::new();
+    let made =
+        world.rest_create("memory", json!({ "name": "m", "project_id": "proj_one" })).await.expect("made");
+    assert_eq!(made["project_id"], json!("proj_one"));
+    for other in [json!("proj_two"), json!(1)] {
+        let body = json!({ "name": "m", "project_id": other });
+        let refused = world.rest_create("memory", body).await.expect_err("another project");
+        assert_eq!(wire(&refused).0, WireCode::ValidationFailed);
+    }
+}
+
+#[tokio::test]
+async fn wrong_types_come_with_their_places() {
+    let world = World::new();
+    let refused = world.rest_create("memory", json!({ "name": 1, "tags": "a" })).await.expect_err("types");
+    let (code, message, meta) = wire(&refused);
+    assert_eq!((code, message), (WireCode::ValidationFailed, "`name` must be a string"));
+    insta::assert_json_snapshot!(meta);
+}
+
+#[tokio::test]
+async fn rules_with_codes_of_their_own_use_them() {
+    let world = World::new();
+    let provider = world.create("ai_provider", provider()).await;
+    for (type_name, body, code) in [
+        (
+            "agent",
+            json!({ "ai_provider_id": provider, "output_schema": "text" }),
+            WireCode::InvalidOutputSchema,
+        ),
+        (
+            "agent",
+            json!({ "ai_provider_id": provider, "output_schema": { "type": "string" } }),
+            WireCode::InvalidOutputSchema,
+        ),
+        ("tool", json!({ "name": "t", "type": "pipeline" }), WireCode::PipelineInvalidStep),
+        ("tool", json!({ "name": "t", "mcp": { "url": "{{x}}" } }), WireCode::InvalidTemplateToken),
+    ] {
+        let refused = world.rest_create(type_name, body).await.expect_err("refused");
+        assert_eq!(wire(&refused).0, code);
+    }
+}
+
+#[tokio::test]
+async fn patch_leaves_and_put_clears_what_is_not_named() {
+    let world = World::new();
+    let made = world.rest_create("memory", json!({ "name": "m", "description": "d" })).await.expect("made");
+    let id = made["id"].as_str().expect("an id");
+    let shown = world.rest_update("memory", id, json!({ "name": "n" }), UpdateMode::Patch, None).await;
+    assert_eq!(shown.expect("updated")["description"], json!("d"));
+    let shown = world.rest_update("memory", id, json!({ "name": "n" }), UpdateMode::Put, None).await;
+    assert_eq!(shown.expect("updated")["description"], Json::Null);
+    let refused = world.rest_update("memory", id, json!({ "tags": [] }), UpdateMode::Put, None).await;
+    assert_eq!(wire(&refused.expect_err("no name")).1, "Missing required field(s): name");
+    let entry = json!({ "memory_id": id, "content": "c", "source_type": "agent" });
+    let entry = world.rest_create("memory_entry", entry).await.expect("made");
+    let entry = entry["id"].as_str().expect("an id");
+    let shown =
+        world.rest_update("memory_entry", entry, json!({ "content": "d" }), UpdateMode::Put, None).await;
+    let shown = shown.expect("what cannot change need not be restated");
+    assert_eq!((&shown["memory_id"], &shown["source_type"]), (&json!(id), &json!("agent")));
+}
+
+#[tokio::test]
+async fn an_update_at_another_version_is_refused() {
+    let world = World::new();
+    let made = world.rest_create("memory", json!({ "name": "m" })).await.expect("made");
+    let id = made["id"].as_str().expect("an id");
+    let (_, version) = world.platform.rest_get_versioned(&"memory".into(), None, id).await.expect("it");
+    let update = |name: &str| json!({ "name": name });
+    world.rest_update("memory", id, update("a"), UpdateMode::Patch, Some(version)).await.expect("current");
+    let refused = world.rest_update("memory", id, update("b"), UpdateMode::Patch, Some(version)).await;
+    let refused = refused.expect_err("stale");
+    let (code, _, meta) = wire(&refused);
+    assert_eq!((code, meta), (WireCode::VersionConflict, json!({ "expected": 1, "found": 2 })));
+}
+
+#[tokio::test]
+async fn out_of_reach_is_not_found() {
+    let world = World::new();
+    let made = world.rest_create("memory", json!({ "name": "m" })).await.expect("made");
+    let id = made["id"].as_str().expect("an id");
+    let elsewhere: &[ProjectId] = &["proj_two".into()];
+    for reach in [elsewhere, &[]] {
+        let refused =
+            world.platform.rest_get(&"memory".into(), Some(reach), id).await.expect_err("out of reach");
+        let (code, message, _) = wire(&refused);
+        assert_eq!((code, message), (WireCode::ResourceNotFound, &*format!("Memory not found: {id}")));
+    }
+    world.platform.rest_get(&"memory".into(), None, id).await.expect("an admin sees all");
+    let refused = world.platform.rest_get(&"secret".into(), None, id).await.expect_err("another type");
+    assert_eq!(wire(&refused).0, WireCode::ResourceNotFound);
+}
+
+#[tokio::test]
+async fn a_repeated_create_with_one_token_makes_one_object_per_type() {
+    let world = World::new();
+    let token = Some(ClientToken([9; 32]));
+    let create = |type_name: &'static str| {
+        let body = json!({ "name": "m" });
+        let world = &world;
+        async move {
+            let made =
+                world.platform.rest_create(&caller(), &type_name.into(), &world.project, body, token).await;
+            made.expect("made")["id"].clone()
+        }
+    };
+    assert_eq!(create("memory").await, create("memory").await);
+    assert!(create("tool").await.as_str().expect("an id").starts_with("tool_"));
+    assert_eq!(world.stored("memory").await.len(), 1);
+}
+
+#[tokio::test]
+async fn lists_page_and_stay_within_reach() {
+    let world = World::new();
+    for index in 0..3 {
+        world.create("memory", json!({ "name": index.to_string() })).await;
+    }
+    let page = world.rest_list(RestList { limit: Some(2), offset: 1, ..list_of("memory", &[]) }).await;
+    let page = page.expect("a page");
+    assert_eq!((names(&page), page.total), (vec!["1", "2"], 3));
+    for (projects, total) in [
+        (Some(vec![]), 0),
+        (Some(vec![ProjectId::from("proj_two")]), 0),
+        (Some(vec![world.project.clone()]), 3),
+        (None, 3),
+    ] {
+        let page = world.rest_list(RestList { projects, ..list_of("memory", &[]) }).await.expect("a page");
+        assert_eq!(page.total, total);
+    }
+    let reach = Some(vec![world.project.clone()]);
+    let narrowed = RestList { projects: reach, ..list_of("memory", &[("project_id", "proj_two")]) };
+    assert_eq!(world.rest_list(narrowed).await.expect("a page").total, 0);
+    for limit in [0, 101] {
+        let refused = world.rest_list(RestList { limit: Some(limit), ..list_of("memory", &[]) }).await;
+        assert_eq!(wire(&refused.expect_err("out of bounds")).1, "`limit` must be between 1 and 100");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_narrowed_by_what_their_type_offers() {
+    let world = World::new();
+    let one = world.create("memory", json!({ "name": "one", "tags": ["red-1"] })).await;
+    world.create("memory", json!({ "name": "two", "tags": ["blue"] })).await;
+    world.create("memory", json!({ "name": "three", "tags": ["x", "red-2"] })).await;
+    let page = world.rest_list(list_of("memory", &[("tags", "red-?, green")])).await.expect("a page");
+    assert_eq!((names(&page), page.total), (vec!["one", "three"], 2));
+    let query = RestList { limit: Some(1), offset: 1, ..list_of("memory", &[("tags", "*")]) };
+    let page = world.rest_list(query).await.expect("a page");
+    assert_eq!((names(&page), page.total), (vec!["two"], 3));
+
+    world.create("memory_entry", json!({ "memory_id": one, "content": "c" })).await;
+    let of = |memory| list_of("memory_entry", &[("memory_id", memory), ("include_invalidated", "false")]);
+    assert_eq!(world.rest_list(of(&*one)).await.expect("a page").total, 1);
+    assert_eq!(world.rest_list(of("mem_none")).await.expect("a page").total, 0);
+    let refused = world.rest_list(list_of("memory_entry", &[("include_invalidated", "maybe")])).await;
+    assert_eq!(wire(&refused.expect_err("no boolean")).0, WireCode::ValidationFailed);
+
+    world.create("document", json!({ "content": "c", "path": "/a/b" })).await;
+    world.create("document", json!({ "content": "c" })).await;
+    let page = world.rest_list(list_of("document", &[("path_prefix", "/a/")])).await.expect("a page");
+    assert_eq!(page.total, 1);
+    let refused = world.rest_list(list_of("agent", &[("colour", "red")])).await;
+    assert_eq!(wire(&refused.expect_err("unknown")).1, "Unknown query parameter(s): colour");
+}
