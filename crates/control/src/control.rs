@@ -60,7 +60,7 @@ impl Control {
             .register(platform.clone(), catalog.names())
             .map_err(|clash| ControlError::new(formwork_model::WireCode::InternalError, clash.to_string()))?;
         let reader = store.reader();
-        let hooks = Arc::new(Finisher { reader: reader.clone(), key: key.clone() });
+        let hooks = Arc::new(Finisher { reader: reader.clone() });
         let engine =
             Engine::new(store.clone(), Arc::new(registry), key.clone(), clock.clone(), hooks, options.engine);
         let control = Self {

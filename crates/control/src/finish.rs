@@ -4,14 +4,13 @@ use crate::formation::{FormationDoc, FormationStatus, Pending};
 use async_trait::async_trait;
 use formwork_engine::{Ending, Hooks};
 use formwork_engine_core::resolve_outputs;
-use formwork_model::{InstanceKey, Json, OperationKind, OperationStatus, StackId};
+use formwork_model::{Json, OperationKind, OperationStatus, StackId};
 use formwork_store::{ObjectWrite, Reader, StoreError};
 use std::sync::Arc;
 
 /// Closes formation records. Also runs on recovery, so it depends on nothing but the store.
 pub(crate) struct Finisher {
     pub(crate) reader: Arc<dyn Reader>,
-    pub(crate) key: InstanceKey,
 }
 
 #[async_trait]
@@ -34,7 +33,6 @@ impl Hooks for Finisher {
             close(&mut doc, &stack.id, pending, ending);
             writes.push(doc.update(&stack.id, None));
         }
-        let _ = &self.key;
         Ok(writes)
     }
 }

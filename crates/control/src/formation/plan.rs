@@ -1,7 +1,7 @@
 //! Planning: what a deploy would do, changing nothing.
 
 use super::prepare::Prepared;
-use super::record::{FormationRecord, same_template};
+use super::record::FormationRecord;
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
 use formwork_formation::Supplied;
 use formwork_model::{
@@ -320,13 +320,4 @@ pub(crate) fn demand_hash(ready: &Ready, approved: Option<PlanHash>) -> Result<(
         .with_meta(serde_json::json!({ "approved": approved, "planned": ready.hash }))),
         _ => Ok(()),
     }
-}
-
-/// Whether a record already has this template.
-pub(crate) fn unchanged(
-    record: &FormationRecord,
-    key: &formwork_model::InstanceKey,
-    template: &Json,
-) -> bool {
-    record.template(key).is_ok_and(|stored| same_template(&stored, template))
 }

@@ -177,8 +177,3 @@ pub(crate) fn open_template(key: &InstanceKey, id: &StackId, sealed: &Sealed) ->
     let opened = key.open(&template_aad(id), sealed).map_err(|_| refused())?;
     serde_json::from_slice(opened.expose()).map_err(|_| refused())
 }
-
-/// Whether two templates are the same, order of keys aside.
-pub(crate) fn same_template(left: &Json, right: &Json) -> bool {
-    canonical_bytes(left) == canonical_bytes(right)
-}

@@ -1,0 +1,146 @@
+//! Arguments of the formation commands (`formations-behaviour.md` §1.5).
+
+use super::Page;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where a template comes from.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TemplateArgs {
+    /// The template, inline as JSON
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["template_file", "template_path"])]
+    pub(crate) template: Option<String>,
+    /// File with the template, JSON or YAML; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "template_path")]
+    pub(crate) template_file: Option<PathBuf>,
+    /// The same as `--template-file`
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) template_path: Option<PathBuf>,
+}
+
+impl TemplateArgs {
+    /// The file, under either name.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.template_file.as_ref().or(self.template_path.as_ref())
+    }
+}
+
+/// The parameters of a deploy.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ParameterArgs {
+    /// A parameter: `K=text`, `K=$VAR` (must be set), `K=@VAR` or `VAR` (left out if unset); can be
+    /// repeated
+    #[arg(long, value_name = "K=V")]
+    pub(crate) parameter: Vec<String>,
+    /// All parameters as one JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "parameter")]
+    pub(crate) parameters: Option<String>,
+    /// File of `KEY=value` lines; its variables win over the environment's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
+}
+
+/// Names a formation.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FormationId {
+    /// The formation's id (`form_…`)
+    #[arg(value_name = "FORMATION_ID", required_unless_present = "formation_id")]
+    id: Option<String>,
+    /// The formation's id (`form_…`)
+    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
+    formation_id: Option<String>,
+}
+
+impl FormationId {
+    pub(crate) fn get(&self) -> &str {
+        self.id.as_deref().or(self.formation_id.as_deref()).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ValidateFormation {
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanFormation {
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+    /// The project, for a new formation
+    #[arg(long, value_name = "ID")]
+    pub(crate) project_id: Option<String>,
+    /// The formation that would be deployed again
+    #[arg(long, value_name = "ID")]
+    pub(crate) formation_id: Option<String>,
+    /// Plan from the ledger, without looking at what is there
+    #[arg(long)]
+    pub(crate) no_refresh: bool,
+    /// Exit with 10 if there are changes
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateFormation {
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+    /// The project; the credential's own if left out
+    #[arg(long, value_name = "ID")]
+    pub(crate) project_id: Option<String>,
+    /// The formation's name, unique in its project
+    #[arg(long)]
+    pub(crate) name: String,
+    /// Static annotations, as JSON
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
+    /// Deploy exactly this plan, or refuse
+    #[arg(long, value_name = "HASH")]
+    pub(crate) plan_hash: Option<String>,
+    /// Do not wait for the deploy to end
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdateFormation {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
+    /// Static annotations, as JSON; `null` clears them
+    #[arg(long, value_name = "JSON")]
+    pub(crate) metadata: Option<String>,
+    /// Deploy exactly this plan, or refuse
+    #[arg(long, value_name = "HASH")]
+    pub(crate) plan_hash: Option<String>,
+    /// Do not wait for the deploy to end
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteFormation {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    /// Do not wait for the teardown to end
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListFormations {
+    /// Only those of this project
+    #[arg(long, value_name = "ID")]
+    pub(crate) project_id: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: Page,
+}

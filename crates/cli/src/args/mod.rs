@@ -1,0 +1,362 @@
+//! What can be typed: clap types only, and the spelling of flags.
+
+mod formation;
+mod resource;
+mod spelling;
+
+pub(crate) use formation::{
+    CreateFormation, DeleteFormation, FormationId, ListFormations, PlanFormation, TemplateArgs, UpdateFormation,
+    ValidateFormation,
+};
+pub(crate) use resource::{ResourceAction, ResourceCall};
+pub(crate) use spelling::kebab;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+/// A parsed command line.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    pub(crate) global: Global,
+    pub(crate) command: Command,
+}
+
+/// Declarative provisioning: a description becomes reality, and stays so.
+#[derive(Debug, Parser)]
+#[command(name = "formwork", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Static,
+}
+
+/// Flags of every command.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Global {
+    /// Profile of the configuration file to connect with
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
+    pub(crate) profile: Option<String>,
+    /// How progress is shown
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "HOW", help_heading = "Global options")]
+    pub(crate) progress: Progress,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Global options")]
+    pub(crate) color: When,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Progress {
+    /// Live on a terminal, one line per event elsewhere
+    #[default]
+    Auto,
+    /// One line per event
+    Plain,
+    /// One JSON document per event, on stderr
+    Json,
+    /// Not at all
+    None,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Every command, those of the resource types among them.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Static(Static),
+    Resource(ResourceCall),
+}
+
+/// The commands that have types of their own.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Static {
+    /// Check a template without deploying it
+    ValidateFormation(ValidateFormation),
+    /// Show what a deploy would do, changing nothing
+    PlanFormation(PlanFormation),
+    /// Deploy a new formation
+    CreateFormation(CreateFormation),
+    /// Deploy a formation again: a new template, new parameters, or a retry
+    UpdateFormation(UpdateFormation),
+    /// List formations
+    ListFormations(ListFormations),
+    /// Show a formation with its resources
+    GetFormation(FormationId),
+    /// Tear a formation down
+    DeleteFormation(DeleteFormation),
+    /// List a formation's operations with their events
+    ListFormationEvents(FormationEvents),
+    /// Show an operation with its events and plan
+    GetOperation(OperationId),
+    /// Follow an operation until it ends
+    WatchOperation(OperationId),
+    /// Stop an operation
+    CancelOperation(CancelOperation),
+    /// List projects
+    ListProjects(Page),
+    /// Make a project
+    CreateProject(CreateProject),
+    /// Show a project
+    GetProject(ProjectId),
+    /// Delete an empty project
+    DeleteProject(ProjectId),
+    /// List tokens
+    ListTokens(Page),
+    /// Make a token; it is shown this once
+    CreateToken(CreateToken),
+    /// Revoke a token
+    DeleteToken(TokenId),
+    /// Run, stop or look at the process that serves the data directory
+    #[command(subcommand)]
+    Agent(Agent),
+    /// Explain an error code
+    Explain(Explain),
+    /// Draw a template's dependency graph
+    Graph(Graph),
+    /// Print a completion script
+    Completions(Completions),
+    /// List every command, one a line
+    ListCommands,
+}
+
+/// Which page of a list.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Page {
+    /// How many to show, at most 100
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// How many to pass over
+    #[arg(long, value_name = "N")]
+    pub(crate) offset: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FormationEvents {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    #[command(flatten)]
+    pub(crate) page: Page,
+}
+
+/// Names an operation.
+#[derive(Debug, Args)]
+pub(crate) struct OperationId {
+    /// The operation's id (`form_op_…`)
+    #[arg(value_name = "OPERATION_ID", required_unless_present = "operation_id")]
+    id: Option<String>,
+    /// The operation's id (`form_op_…`)
+    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
+    operation_id: Option<String>,
+}
+
+impl OperationId {
+    pub(crate) fn get(&self) -> &str {
+        self.id.as_deref().or(self.operation_id.as_deref()).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CancelOperation {
+    #[command(flatten)]
+    pub(crate) operation: OperationId,
+    /// Give up what would be undone too; says what may still be running
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateProject {
+    /// The project's name, unique
+    #[arg(long)]
+    pub(crate) name: String,
+}
+
+/// Names a project.
+#[derive(Debug, Args)]
+pub(crate) struct ProjectId {
+    /// The project's id (`proj_…`)
+    #[arg(value_name = "PROJECT_ID", required_unless_present = "project_id")]
+    id: Option<String>,
+    /// The project's id (`proj_…`)
+    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
+    project_id: Option<String>,
+}
+
+impl ProjectId {
+    pub(crate) fn get(&self) -> &str {
+        self.id.as_deref().or(self.project_id.as_deref()).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateToken {
+    /// What the token is for
+    #[arg(long)]
+    pub(crate) name: String,
+    /// The one project it is confined to
+    #[arg(long, value_name = "ID")]
+    pub(crate) project_id: Option<String>,
+}
+
+/// Names a token.
+#[derive(Debug, Args)]
+pub(crate) struct TokenId {
+    /// The token's id (`token_…`)
+    #[arg(value_name = "TOKEN_ID", required_unless_present = "token_id")]
+    id: Option<String>,
+    /// The token's id (`token_…`)
+    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
+    token_id: Option<String>,
+}
+
+impl TokenId {
+    pub(crate) fn get(&self) -> &str {
+        self.id.as_deref().or(self.token_id.as_deref()).unwrap_or_default()
+    }
+}
+
+/// Commands of the agent.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Agent {
+    /// Serve the data directory until stopped
+    Start {
+        /// Also listen on this address; beyond loopback it is refused without users and TLS
+        #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:5047")]
+        listen: Option<String>,
+    },
+    /// Say who serves the data directory, and what runs
+    Status,
+    /// Stop the agent; what runs is finished first, within a bound
+    Stop,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The code, as an error shows it (`unknown-property`, `NAME_CONFLICT`); none lists all
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Graph {
+    #[command(flatten)]
+    pub(crate) template: TemplateArgs,
+    /// The form of the output
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: GraphFormat,
+}
+
+/// The form of a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// Mermaid, as Markdown shows it
+    #[default]
+    Mermaid,
+    /// Graphviz
+    Dot,
+    /// Nodes and edges
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// The whole command tree.
+pub(crate) fn command_tree() -> clap::Command {
+    resource::add_commands(Cli::command())
+}
+
+/// Whether the binary was called through a link named `soat`.
+pub(crate) fn called_as_soat() -> bool {
+    std::env::args_os().next().is_some_and(|name| family(&name) == Family::Soat)
+}
+
+/// The commands that answer under the name the binary was called by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// All.
+    Formwork,
+    /// Those of formations and the platform.
+    Soat,
+}
+
+fn family(program: &OsString) -> Family {
+    let name = std::path::Path::new(program).file_stem().and_then(|name| name.to_str());
+    if name == Some("soat") { Family::Soat } else { Family::Formwork }
+}
+
+/// Commands that `soat` does not have.
+const NOT_SOAT: &[&str] = &["agent", "explain", "graph"];
+
+/// Parses a command line.
+///
+/// # Errors
+/// What clap has to say, a help text included.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
+    let mut arguments = arguments.into_iter();
+    let program = arguments.next().unwrap_or_else(|| "formwork".into());
+    let mut tree = command_tree();
+    if family(&program) == Family::Soat {
+        tree = tree.name("soat").mut_subcommands(|command| {
+            let hidden = NOT_SOAT.contains(&command.get_name());
+            command.hide(hidden)
+        });
+    }
+    let line = std::iter::once(program).chain(spelling::normalised(arguments));
+    let matches = tree.try_get_matches_from_mut(line)?;
+    if let Some((name, sub)) = matches.subcommand()
+        && let Some(call) = resource::call(name, sub)
+    {
+        let global = Global::from_arg_matches(sub)?;
+        return Ok(Invocation { global, command: Command::Resource(call) });
+    }
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
+    Ok(Invocation { global: cli.global, command: Command::Static(cli.command) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Invocation, clap::Error> {
+        parse(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn the_tree_is_sound() {
+        command_tree().debug_assert();
+    }
+
+    #[test]
+    fn an_id_is_given_by_place_or_by_either_flag() {
+        for line in ["f get-formation form_1", "f get-formation --id form_1", "f get-formation --formationId form_1"] {
+            match parsed(line).expect(line).command {
+                Command::Static(Static::GetFormation(formation)) => assert_eq!(formation.get(), "form_1"),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+        assert!(parsed("f get-formation").is_err());
+    }
+
+    #[test]
+    fn two_templates_are_refused() {
+        let line = "f validate-formation --template {} --template-file a.yaml";
+        let error = parsed(line).expect_err("two templates").to_string();
+        assert!(error.contains("cannot be used with"), "{error}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Projects, tokens, operations: one request each.
+
+use super::CommandError;
+use super::request::Body;
+use crate::args::{CancelOperation, CreateProject, CreateToken, OperationId, Page};
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::ui::json;
+use formwork_api::{Client, HttpMethod};
+use serde_json::{Value, json};
+
+/// The query of a page.
+pub(crate) fn page_query(page: &Page) -> Vec<(String, String)> {
+    let limit = page.limit.map(|limit| ("limit".to_owned(), limit.to_string()));
+    let offset = page.offset.map(|offset| ("offset".to_owned(), offset.to_string()));
+    limit.into_iter().chain(offset).collect()
+}
+
+/// Borrows a query for a request.
+pub(crate) fn borrowed(query: &[(String, String)]) -> Vec<(&str, &str)> {
+    query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// Sends a request and prints its answer.
+pub(crate) async fn show(
+    session: &Session,
+    method: HttpMethod,
+    path: &str,
+    query: &[(&str, &str)],
+    body: Option<&Value>,
+) -> Result<Exit, CommandError> {
+    let answer = session.client().request(method, path, query, body).await?;
+    json::print(&answer.body.unwrap_or_else(|| json!({ "success": true })))?;
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn list(session: &Session, path: &str, page: &Page) -> Result<Exit, CommandError> {
+    show(session, HttpMethod::Get, path, &borrowed(&page_query(page)), None).await
+}
+
+pub(crate) async fn get(session: &Session, path: &str, id: &str) -> Result<Exit, CommandError> {
+    show(session, HttpMethod::Get, &format!("{path}/{}", Client::segment(id)), &[], None).await
+}
+
+pub(crate) async fn delete(session: &Session, path: &str, id: &str) -> Result<Exit, CommandError> {
+    show(session, HttpMethod::Delete, &format!("{path}/{}", Client::segment(id)), &[], None).await
+}
+
+pub(crate) async fn create_project(session: &Session, arguments: &CreateProject) -> Result<Exit, CommandError> {
+    let body = json!({ "name": arguments.name });
+    show(session, HttpMethod::Post, "/projects", &[], Some(&body)).await
+}
+
+pub(crate) async fn create_token(session: &Session, arguments: &CreateToken) -> Result<Exit, CommandError> {
+    let body = Body::default()
+        .with("name", Some(arguments.name.as_str()))
+        .with("project_id", arguments.project_id.as_deref())
+        .build();
+    show(session, HttpMethod::Post, "/tokens", &[], Some(&body)).await
+}
+
+pub(crate) async fn get_operation(session: &Session, operation: &OperationId) -> Result<Exit, CommandError> {
+    get(session, "/operations", operation.get()).await
+}
+
+pub(crate) async fn cancel_operation(session: &Session, arguments: &CancelOperation) -> Result<Exit, CommandError> {
+    let path = format!("/operations/{}/cancel", Client::segment(arguments.operation.get()));
+    show(session, HttpMethod::Post, &path, &[], Some(&json!({ "force": arguments.force }))).await
+}

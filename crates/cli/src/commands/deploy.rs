@@ -1,0 +1,150 @@
+//! Deploys and teardowns: begin, follow, answer.
+
+use super::CommandError;
+use super::formation::path;
+use super::request::{Body, json_flag, parameter_bag, required_template, template};
+use crate::args::{CreateFormation, DeleteFormation, OperationId, UpdateFormation};
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::ui::json;
+use crate::ui::progress::{Ending, Progress};
+use formwork_api::{ApiError, Client, ErrorDetail, HttpMethod, StreamItem};
+use serde_json::{Value, json};
+
+const DO_NOT_WAIT: &[(&str, &str)] = &[("wait", "false")];
+
+pub(crate) async fn create(session: &Session, arguments: &CreateFormation) -> Result<Exit, CommandError> {
+    let source = required_template(&arguments.template)?;
+    let metadata = arguments.metadata.as_deref().map(|text| json_flag("--metadata", text)).transpose()?;
+    let body = Body::default()
+        .with("project_id", arguments.project_id.as_deref())
+        .with("name", Some(arguments.name.as_str()))
+        .with("template", Some(source.text.as_str()))
+        .with("metadata", metadata)
+        .with("parameters", parameter_bag(&arguments.parameters)?)
+        .with("plan_hash", arguments.plan_hash.as_deref())
+        .build();
+    let client = session.client().clone().with_timeout(None);
+    let begun = client.request(HttpMethod::Post, "/formations", DO_NOT_WAIT, Some(&body)).await;
+    let begun = begun.map_err(|error| CommandError::from(error).in_source(Some(source)))?;
+    deployed(session, "create-formation", begun.body.unwrap_or_default(), arguments.no_wait).await
+}
+
+pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Result<Exit, CommandError> {
+    let source = template(&arguments.template)?;
+    let metadata = arguments.metadata.as_deref().map(|text| json_flag("--metadata", text)).transpose()?;
+    let body = Body::default()
+        .with("template", source.as_ref().map(|source| source.text.as_str()))
+        .with("metadata", metadata)
+        .with("parameters", parameter_bag(&arguments.parameters)?)
+        .with("plan_hash", arguments.plan_hash.as_deref())
+        .build();
+    let client = session.client().clone().with_timeout(None);
+    let begun = client.request(HttpMethod::Put, &path(&arguments.formation), DO_NOT_WAIT, Some(&body)).await;
+    let begun = begun.map_err(|error| CommandError::from(error).in_source(source))?;
+    deployed(session, "update-formation", begun.body.unwrap_or_default(), arguments.no_wait).await
+}
+
+/// Follows a deploy and answers with the formation. A failed one is an answer too, on stdout, and
+/// then a reason on stderr and exit 1 (seed 4, "A Failed Deploy Still Answers 2xx").
+async fn deployed(session: &Session, command: &str, begun: Value, no_wait: bool) -> Result<Exit, CommandError> {
+    if no_wait {
+        json::print(&begun)?;
+        return Ok(Exit::Done);
+    }
+    let formation = begun["formation_id"].as_str().unwrap_or_default().to_owned();
+    let operation = begun["operation_id"].as_str().unwrap_or_default().to_owned();
+    if let Some(exit) = follow(session, &operation, &formation).await? {
+        return Ok(exit);
+    }
+    let path = format!("/formations/{}", Client::segment(&formation));
+    let payload = session.client().request(HttpMethod::Get, &path, &[], None).await?.body.unwrap_or_default();
+    json::print(&payload)?;
+    if payload["status"] != "failed" {
+        return Ok(Exit::Done);
+    }
+    let error = &payload["error"];
+    let place = match error["meta"]["logical_id"].as_str() {
+        Some(label) => format!(" at resource '{label}'"),
+        None => String::new(),
+    };
+    let code = error["code"].as_str().unwrap_or("UNKNOWN");
+    let message = error["message"].as_str().unwrap_or("no reason was recorded");
+    anstream::eprintln!("{command}: the deploy failed{place} — the formation is 'failed'. {code}: {message}");
+    Ok(match code {
+        "DRIFTED" => Exit::Drifted,
+        "CANCELED" if session.was_interrupted() => Exit::Interrupted,
+        _ => Exit::Failed,
+    })
+}
+
+pub(crate) async fn delete(session: &Session, arguments: &DeleteFormation) -> Result<Exit, CommandError> {
+    let client = session.client().clone().with_timeout(None);
+    let begun = client.request(HttpMethod::Delete, &path(&arguments.formation), DO_NOT_WAIT, None).await?;
+    let begun = begun.body.unwrap_or_default();
+    if arguments.no_wait {
+        json::print(&begun)?;
+        return Ok(Exit::Done);
+    }
+    let operation = begun["operation_id"].as_str().unwrap_or_default().to_owned();
+    if let Some(exit) = follow(session, &operation, arguments.formation.get()).await? {
+        return Ok(exit);
+    }
+    let operation = session.client().get_operation(&operation).await?;
+    match operation.operation.error {
+        Some(body) if operation.operation.status == formwork_model::OperationStatus::Failed => {
+            Err(refused(body))
+        }
+        _ => {
+            json::print(&json!({ "success": true }))?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// A teardown that could not finish, as the route that waits answers it.
+fn refused(body: ErrorDetail) -> CommandError {
+    CommandError::Api { error: Box::new(ApiError { status: 409, body }), source_text: None }
+}
+
+/// Follows an operation that was begun elsewhere.
+pub(crate) async fn watch(session: &Session, operation: &OperationId) -> Result<Exit, CommandError> {
+    if let Some(exit) = follow(session, operation.get(), "").await? {
+        return Ok(exit);
+    }
+    let path = format!("/operations/{}", Client::segment(operation.get()));
+    let payload = session.client().request(HttpMethod::Get, &path, &[], None).await?.body.unwrap_or_default();
+    json::print(&payload)?;
+    Ok(if payload["status"] == "failed" { Exit::Failed } else { Exit::Done })
+}
+
+/// Shows an operation's events until it ends. An exit code: the person left before that.
+async fn follow(session: &Session, operation: &str, formation: &str) -> Result<Option<Exit>, CommandError> {
+    let mut progress = Progress::new(session.progress());
+    let mut stream = session.client().follow_operation(operation, 0);
+    let mut interrupts = session.interrupts();
+    loop {
+        let item = tokio::select! {
+            item = stream.next() => item?,
+            () = interrupts.next() => {
+                match session.interrupted(operation).await {
+                    Some(exit) => {
+                        progress.end(&Ending::Left { operation, formation, embedded: session.is_embedded() });
+                        return Ok(Some(exit));
+                    }
+                    None => {
+                        progress.note("canceling: nothing new starts; waiting for what is in flight. Press Ctrl-C again to leave now.");
+                        continue;
+                    }
+                }
+            }
+            () = progress.tick() => continue,
+        };
+        match item {
+            Some(StreamItem::Event(event)) => progress.event(&event),
+            Some(StreamItem::Waiting(waiting)) => progress.waiting(&waiting),
+            Some(StreamItem::End(end)) => progress.end(&Ending::Over { end: &end, formation }),
+            None => return Ok(None),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How a command fails, as data; `ui::error` words it.
+
+use crate::env_file::EnvFileError;
+use crate::exit::Exit;
+use crate::parameters::ParameterError;
+use formwork_api::{ApiError, ClientError, TransportError};
+use std::io;
+use std::path::PathBuf;
+
+/// How a command fails.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandError {
+    /// The server refused. Its template, where there was one, to draw the places in.
+    #[error("{error}")]
+    Api { error: Box<ApiError>, source_text: Option<SourceText> },
+    /// There is no answer.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// The configuration can't be used.
+    #[error(transparent)]
+    Config(#[from] formwork_config::ConfigError),
+    /// A local process can't be set up.
+    #[error(transparent)]
+    Session(#[from] crate::session::SessionError),
+    /// A file can't be read.
+    #[error("cannot read `{}`", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    /// A file that must not be empty is.
+    #[error("`{}` is empty", path.display())]
+    Empty { path: PathBuf },
+    /// A file is larger than any template may be.
+    #[error("`{}` is larger than {limit} bytes, the most a template may have", path.display())]
+    TooLarge { path: PathBuf, limit: u64 },
+    /// A flag's value can't be used.
+    #[error("{0}")]
+    Argument(String),
+    /// A parameter can't be used.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The env file can't be used.
+    #[error("`{}`, {source}", path.display())]
+    EnvFile { path: PathBuf, source: EnvFileError },
+    /// No page for a code.
+    #[error("there is no code `{code}`")]
+    UnknownCode { code: String, near: Option<String> },
+    /// Stdout can't be written.
+    #[error("cannot write the answer")]
+    Output(#[from] io::Error),
+    /// The runtime can't be started.
+    #[error("cannot start")]
+    Runtime(#[source] io::Error),
+    /// The agent is not there, or can't be started or stopped.
+    #[error("{0}")]
+    Agent(String),
+}
+
+/// A template's text under the name that messages give it.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceText {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl From<ClientError> for CommandError {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Api(error) => Self::Api { error: Box::new(error), source_text: None },
+            ClientError::Transport(error) => Self::Transport(error),
+        }
+    }
+}
+
+impl CommandError {
+    /// With the template that the server's places are in.
+    pub(crate) fn in_source(self, source: Option<SourceText>) -> Self {
+        match self {
+            Self::Api { error, .. } => Self::Api { error, source_text: source },
+            other => other,
+        }
+    }
+
+    /// The exit code it ends with.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Api { error, .. } => Exit::for_code(&error.body.code),
+            Self::Argument(_) | Self::Parameter(_) | Self::UnknownCode { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        }
+    }
+
+    /// What would help.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Session(error) => error.hint(),
+            Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
+            Self::Transport(TransportError::Connect { .. }) => {
+                Some("is the server running, and is the URL right? Without one, Formwork serves itself".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `explain`: a page per error code, compiled in; the same pages are the reference of the docs.
+
+mod pages;
+
+use super::CommandError;
+use crate::args::Explain;
+use crate::exit::Exit;
+use formwork_model::{DiagnosticCode, OperationErrorCode, WireCode};
+use std::io::{self, Write as _};
+
+pub(crate) fn run(arguments: &Explain) -> Result<Exit, CommandError> {
+    let mut stdout = io::stdout().lock();
+    let Some(code) = &arguments.code else {
+        for code in codes() {
+            writeln!(stdout, "{code:<34} {}", title(pages::page(code).unwrap_or_default()))?;
+        }
+        return Ok(Exit::Done);
+    };
+    match pages::page(code) {
+        Some(page) => stdout.write_all(page.as_bytes())?,
+        None => return Err(CommandError::UnknownCode { code: code.clone(), near: nearest(code) }),
+    }
+    Ok(Exit::Done)
+}
+
+/// All codes: of diagnostics, of the wire, of providers.
+pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
+    let diagnostics = DiagnosticCode::ALL.iter().map(|code| code.as_str());
+    let wire = WireCode::ALL.iter().map(|code| code.as_str());
+    diagnostics.chain(wire).chain(OperationErrorCode::ALL.iter().map(|code| code.as_str()))
+}
+
+/// The title of a page: what stands after the code in its first line.
+fn title(page: &str) -> &str {
+    let line = page.lines().next().unwrap_or_default();
+    line.split_once(": ").map_or(line, |(_, title)| title)
+}
+
+fn nearest(code: &str) -> Option<String> {
+    let distance = |known: &&str| strsim::damerau_levenshtein(&known.to_lowercase(), &code.to_lowercase());
+    codes().filter(|known| distance(known) <= 3).min_by_key(distance).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_that_names_it() {
+        for code in codes() {
+            let page = pages::page(code).unwrap_or_else(|| panic!("`{code}` has no page"));
+            assert!(page.starts_with(&format!("# {code}: ")), "the page of `{code}` does not begin with its name");
+            assert!(page.lines().count() >= 5, "the page of `{code}` says too little");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_code_is_recognised() {
+        assert_eq!(nearest("unkown-property").as_deref(), Some("unknown-property"));
+        assert_eq!(nearest("name_conflict").as_deref(), Some("NAME_CONFLICT"));
+        assert_eq!(nearest("zzzzzzzz"), None);
+    }
+}

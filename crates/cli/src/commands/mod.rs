@@ -1,0 +1,110 @@
+//! One module per command or family of commands. A command is a few requests and what is printed.
+
+mod agent;
+mod basics;
+mod completions;
+mod deploy;
+mod error;
+pub(crate) mod explain;
+mod formation;
+mod graph;
+mod request;
+mod resource;
+
+pub(crate) use error::CommandError;
+
+use crate::args::{Command, Invocation, Static};
+use crate::exit::Exit;
+use crate::session::{Need, Session};
+use crate::ui::style;
+
+/// Runs a command.
+///
+/// # Errors
+/// What the command fails with; it is printed by the caller.
+pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
+    style::choose(invocation.global.color);
+    let Invocation { global, command } = invocation;
+    let command = match command {
+        Command::Static(Static::Completions(arguments)) => return completions::run(&arguments),
+        Command::Static(Static::Explain(arguments)) => return explain::run(&arguments),
+        Command::Static(Static::ListCommands) => return completions::list(),
+        command => command,
+    };
+    let runtime = runtime(&command)?;
+    let outcome = runtime.block_on(async {
+        match command {
+            Command::Static(Static::Agent(command)) => agent::run(&global, command).await,
+            command => {
+                let session = Session::connect(&global, need(&command)).await?;
+                let outcome = dispatch(&session, command).await;
+                session.leave().await;
+                outcome
+            }
+        }
+    });
+    // Blocking work that nobody waits for any more must not keep the process.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// A checking command needs no threads; one that may run deploys does.
+fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, CommandError> {
+    let mut builder = match need(command) {
+        Need::Nothing => tokio::runtime::Builder::new_current_thread(),
+        Need::Read | Need::Write => tokio::runtime::Builder::new_multi_thread(),
+    };
+    builder.enable_all().build().map_err(CommandError::Runtime)
+}
+
+/// What a command needs of its session.
+fn need(command: &Command) -> Need {
+    use crate::args::ResourceAction as Resource;
+    match command {
+        Command::Static(Static::ValidateFormation(_) | Static::Graph(_)) => Need::Nothing,
+        Command::Static(
+            Static::PlanFormation(_)
+            | Static::ListFormations(_)
+            | Static::GetFormation(_)
+            | Static::ListFormationEvents(_)
+            | Static::GetOperation(_)
+            | Static::WatchOperation(_)
+            | Static::ListProjects(_)
+            | Static::GetProject(_)
+            | Static::ListTokens(_),
+        ) => Need::Read,
+        Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => Need::Read,
+        _ => Need::Write,
+    }
+}
+
+async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandError> {
+    let command = match command {
+        Command::Resource(call) => return resource::run(session, call).await,
+        Command::Static(command) => command,
+    };
+    match command {
+        Static::ValidateFormation(arguments) => formation::validate(session, &arguments).await,
+        Static::PlanFormation(arguments) => formation::plan(session, &arguments).await,
+        Static::CreateFormation(arguments) => deploy::create(session, &arguments).await,
+        Static::UpdateFormation(arguments) => deploy::update(session, &arguments).await,
+        Static::DeleteFormation(arguments) => deploy::delete(session, &arguments).await,
+        Static::ListFormations(arguments) => formation::list(session, &arguments).await,
+        Static::GetFormation(arguments) => formation::get(session, &arguments).await,
+        Static::ListFormationEvents(arguments) => formation::events(session, &arguments).await,
+        Static::GetOperation(operation) => basics::get_operation(session, &operation).await,
+        Static::WatchOperation(operation) => deploy::watch(session, &operation).await,
+        Static::CancelOperation(arguments) => basics::cancel_operation(session, &arguments).await,
+        Static::ListProjects(page) => basics::list(session, "/projects", &page).await,
+        Static::CreateProject(arguments) => basics::create_project(session, &arguments).await,
+        Static::GetProject(project) => basics::get(session, "/projects", project.get()).await,
+        Static::DeleteProject(project) => basics::delete(session, "/projects", project.get()).await,
+        Static::ListTokens(page) => basics::list(session, "/tokens", &page).await,
+        Static::CreateToken(arguments) => basics::create_token(session, &arguments).await,
+        Static::DeleteToken(token) => basics::delete(session, "/tokens", token.get()).await,
+        Static::Graph(arguments) => graph::run(session, &arguments).await,
+        Static::Agent(_) | Static::Explain(_) | Static::Completions(_) | Static::ListCommands => {
+            unreachable!("`run` answers these before it connects")
+        }
+    }
+}

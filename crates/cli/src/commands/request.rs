@@ -1,0 +1,105 @@
+//! From flags to request bodies.
+
+use super::CommandError;
+use super::error::SourceText;
+use crate::args::{ParameterArgs, TemplateArgs};
+use crate::env_file::EnvFile;
+use crate::parameters::{Variables, parameters};
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The most bytes of a template; the server has the same bound.
+const MAX_TEMPLATE: u64 = 16 << 20;
+/// The most bytes of an env file.
+const MAX_ENV_FILE: u64 = 1 << 20;
+
+/// The template of the flags, with its text to draw places in.
+///
+/// # Errors
+/// The file can't be read, or is empty.
+pub(crate) fn template(arguments: &TemplateArgs) -> Result<Option<SourceText>, CommandError> {
+    if let Some(text) = &arguments.template {
+        return Ok(Some(SourceText { name: "--template".to_owned(), text: text.clone() }));
+    }
+    let Some(path) = arguments.file() else { return Ok(None) };
+    let (name, text) = if path.as_os_str() == "-" {
+        ("<stdin>".to_owned(), read(io::stdin().lock(), path, MAX_TEMPLATE)?)
+    } else {
+        let file = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
+        (path.display().to_string(), read(file, path, MAX_TEMPLATE)?)
+    };
+    if text.trim().is_empty() {
+        return Err(CommandError::Empty { path: path.clone() });
+    }
+    Ok(Some(SourceText { name, text }))
+}
+
+/// The template, which this command can't do without.
+///
+/// # Errors
+/// As [`template`], and where there is none.
+pub(crate) fn required_template(arguments: &TemplateArgs) -> Result<SourceText, CommandError> {
+    template(arguments)?
+        .ok_or_else(|| CommandError::Argument("a template is needed: give --template-file or --template".to_owned()))
+}
+
+/// Text that is not UTF-8 goes on as it is as far as JSON can carry it: the server's error about
+/// encodings has the place.
+fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<String, CommandError> {
+    let failed = |source| CommandError::Read { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    source.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        return Err(CommandError::TooLarge { path: path.to_owned(), limit });
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8: {}", error.utf8_error()))))
+}
+
+/// The parameters of the flags; `None` if none were given.
+///
+/// # Errors
+/// A parameter or the env file can't be used.
+pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<String, Value>>, CommandError> {
+    let file = match &arguments.env_file {
+        None => EnvFile::default(),
+        Some(path) => {
+            let opened = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
+            let text = read(opened, path, MAX_ENV_FILE)?;
+            EnvFile::parse(&text).map_err(|source| CommandError::EnvFile { path: path.clone(), source })?
+        }
+    };
+    let process = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let variables = Variables { file: &file, process: &process };
+    Ok(parameters(&arguments.parameter, arguments.parameters.as_deref(), &variables)?)
+}
+
+/// A flag whose text is JSON.
+///
+/// # Errors
+/// It is not JSON; the message has the place, not the text.
+pub(crate) fn json_flag(flag: &str, text: &str) -> Result<Value, CommandError> {
+    serde_json::from_str(text)
+        .map_err(|error| CommandError::Argument(format!("`{flag}` is not JSON: syntax error at column {}", error.column())))
+}
+
+/// A body under construction: members that are not given are left out.
+#[derive(Default)]
+pub(crate) struct Body(Map<String, Value>);
+
+impl Body {
+    pub(crate) fn with(mut self, name: &str, value: Option<impl Into<Value>>) -> Self {
+        if let Some(value) = value {
+            self.0.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    pub(crate) fn build(self) -> Value {
+        Value::Object(self.0)
+    }
+}

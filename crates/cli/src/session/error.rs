@@ -1,0 +1,44 @@
+//! Why this process can't serve itself.
+
+use formwork_api::EndpointError;
+use formwork_control::ControlError;
+use formwork_secret::KeyError;
+use formwork_store::StoreError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a session can't be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    #[error("cannot use the lock `{}`", path.display())]
+    Lock { path: PathBuf, source: io::Error },
+    #[error("another process holds `{}` but does not answer", path.display())]
+    Busy { path: PathBuf },
+    #[error("the instance key cannot be used")]
+    Key(#[from] KeyError),
+    #[error("cannot open the store")]
+    Store(#[from] StoreError),
+    #[error("cannot start")]
+    Control(#[from] ControlError),
+    #[error("cannot listen on `{at}`")]
+    Listen { at: String, source: io::Error },
+    #[error("{0}")]
+    Server(String),
+}
+
+impl SessionError {
+    /// What would help.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Endpoint(error) => Some(error.hint().to_owned()),
+            Self::Key(error) => error.hint(),
+            Self::Busy { .. } => Some("`formwork agent status` says who; stop that process, or wait for it".to_owned()),
+            Self::Store(StoreError::Newer { .. }) => {
+                Some("use the newer `formwork` that wrote it, or another `FORMWORK_DATA_DIR`".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A process that serves its data directory: for one command, or as the agent.
+
+use super::lock::{DataLock, Holder};
+use super::{Need, SessionError, stores};
+use formwork_api::Client;
+use formwork_config::{Database, Settings};
+use formwork_control::{Control, ControlOptions};
+use formwork_engine::{EngineOptions, SystemClock};
+use formwork_model::{InstanceKey, OwnerId, Secret};
+use formwork_server::{Listeners, Server, ServerOptions};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long what is in flight may take when the process is told to stop.
+const GRACE: Duration = Duration::from_secs(20);
+/// How often a process that is about to leave looks whether it may.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A process that serves its data directory, or nothing but itself.
+pub(crate) struct Host {
+    control: Arc<Control>,
+    client: Client,
+    server: Option<Server>,
+    /// Given up last.
+    _lock: Option<DataLock>,
+}
+
+impl Host {
+    /// Becomes the server of the data directory for a command. `None`: another process just became
+    /// it.
+    ///
+    /// # Errors
+    /// Anything that stands in the way.
+    pub(crate) async fn open(settings: &Settings, need: Need) -> Result<Option<Self>, SessionError> {
+        let nothing_stored = !settings.data_dir.exists() && matches!(settings.database, Database::Sqlite { .. });
+        if need == Need::Nothing || (need == Need::Read && nothing_stored) {
+            return Self::nowhere().await.map(Some);
+        }
+        let Some(host) = Self::serve(settings, false, None).await? else { return Ok(None) };
+        if need == Need::Write {
+            host.recover(true).await?;
+        }
+        Ok(Some(host))
+    }
+
+    /// Becomes the agent of the data directory. `None`: another process is.
+    ///
+    /// # Errors
+    /// Anything that stands in the way.
+    pub(crate) async fn resident(settings: &Settings, listen: Option<SocketAddr>) -> Result<Option<Self>, SessionError> {
+        let Some(host) = Self::serve(settings, true, listen).await? else { return Ok(None) };
+        host.recover(false).await?;
+        Ok(Some(host))
+    }
+
+    /// Serves nobody but this command, and keeps nothing.
+    async fn nowhere() -> Result<Self, SessionError> {
+        let owner = OwnerId::from(format!("{}@nowhere", std::process::id()));
+        let control = Control::open(stores::nowhere(), InstanceKey::generate(), Arc::new(SystemClock), options(owner)).await?;
+        let token = Secret::new(hex(&formwork_secret::random_bytes::<32>()));
+        control.admin_token(&token).await?;
+        let client = in_process(&control, token);
+        Ok(Self { control, client, server: None, _lock: None })
+    }
+
+    async fn serve(
+        settings: &Settings,
+        resident: bool,
+        listen: Option<SocketAddr>,
+    ) -> Result<Option<Self>, SessionError> {
+        settings.data_dir.prepare().map_err(SessionError::Config)?;
+        let path = settings.data_dir.agent_lock();
+        let holder = Holder::this(now_millis(), resident);
+        let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
+        let Ok(lock) = taken else { return Ok(None) };
+        let key = stores::instance_key(settings)?;
+        let store = stores::open(settings).await?;
+        let owner = lock.holder.owner();
+        let control = Control::open(store, key, Arc::new(SystemClock), options(owner)).await?;
+        let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
+        control.admin_token(&token).await?;
+        let socket = settings.data_dir.agent_socket();
+        let router = formwork_server::router(control.clone(), ServerOptions::default());
+        let listeners = Listeners::bind(&socket, listen)
+            .map_err(|source| SessionError::Listen { at: socket.display().to_string(), source })?;
+        let server = Server::start(listeners, router);
+        let client = in_process(&control, token);
+        Ok(Some(Self { control, client, server: Some(server), _lock: Some(lock) }))
+    }
+
+    /// Takes over what a dead process left unfinished. `wait`: until it is finished, which the first
+    /// command that changes something does, and says so.
+    async fn recover(&self, wait: bool) -> Result<(), SessionError> {
+        let recovered = self.control.recover(&is_dead).await?;
+        for operation in recovered {
+            anstream::eprintln!("recovering operation {operation}, which was interrupted");
+            if wait {
+                self.control.wait(&operation).await?;
+                anstream::eprintln!("recovered operation {operation}");
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Waits until its operations are done and nobody uses it, then stops.
+    pub(crate) async fn leave(mut self) {
+        while !self.control.running().is_empty() || self.server.as_ref().is_some_and(|server| server.connections() > 0) {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.stop(Duration::ZERO).await;
+    }
+
+    /// Serves until told to stop; what is in flight may end within a bound.
+    pub(crate) async fn serve_until_stopped(mut self) {
+        super::interrupt::stop_requested().await;
+        self.stop(GRACE).await;
+    }
+
+    async fn stop(&mut self, grace: Duration) {
+        if let Some(server) = self.server.take() {
+            server.stop(grace).await;
+        }
+        self.control.shutdown(grace).await;
+    }
+
+    /// Leaves at once; what runs is recovered later.
+    pub(crate) fn abandon(self) {
+        drop(self);
+    }
+}
+
+fn in_process(control: &Arc<Control>, token: Secret<String>) -> Client {
+    Client::in_process(formwork_server::router(control.clone(), ServerOptions::default())).with_bearer(Some(token))
+}
+
+fn options(owner: OwnerId) -> ControlOptions {
+    ControlOptions { limits: formwork_formation::Limits::default(), engine: EngineOptions::new(owner) }
+}
+
+/// Whether the process of an owner is gone: it was of this boot and has no such process any more, or
+/// of an earlier one. Only this machine's processes can be judged; others' leases run out.
+fn is_dead(owner: &OwnerId) -> bool {
+    let this = Holder::this(0, false);
+    let mut parts = owner.as_str().splitn(3, '@');
+    let (Some(pid), Some(boot)) = (parts.next().and_then(|pid| pid.parse::<u32>().ok()), parts.next()) else {
+        return false;
+    };
+    // The lock of this data directory is ours, so a process of this boot that is not us has left it;
+    // one that is still alive uses another directory with the same database.
+    boot == this.boot_id && pid != this.pid && !std::path::Path::new(&format!("/proc/{pid}")).exists()
+        || boot == this.boot_id && pid == this.pid
+}
+
+fn now_millis() -> i64 {
+    use formwork_engine::Clock as _;
+    SystemClock.now().0
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,33 @@
+//! Ctrl-C, as often as it is pressed.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The presses of Ctrl-C from now on.
+pub(crate) struct Interrupts(Option<Signal>);
+
+impl Interrupts {
+    /// Begins to listen; until then Ctrl-C ends the process, as everywhere.
+    pub(crate) fn new() -> Self {
+        Self(signal(SignalKind::interrupt()).ok())
+    }
+
+    /// Waits for the next press.
+    pub(crate) async fn next(&mut self) {
+        match &mut self.0 {
+            Some(signal) => {
+                signal.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Waits for a request to stop: SIGINT or SIGTERM.
+pub(crate) async fn stop_requested() {
+    let mut interrupt = Interrupts::new();
+    let mut terminate = Interrupts(signal(SignalKind::terminate()).ok());
+    tokio::select! {
+        () = interrupt.next() => {}
+        () = terminate.next() => {}
+    }
+}

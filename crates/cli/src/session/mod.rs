@@ -1,0 +1,159 @@
+//! Where a command's requests go: to a server elsewhere, to the agent of the data directory, or to
+//! this process, which becomes that agent for as long as it is needed (architecture, "Edges").
+
+mod error;
+mod host;
+mod interrupt;
+mod lock;
+mod stores;
+
+pub(crate) use error::SessionError;
+pub(crate) use host::Host;
+pub(crate) use lock::{Holder, current};
+
+use crate::args::{self, Global};
+use crate::exit::Exit;
+use formwork_api::{Client, Endpoint};
+use formwork_config::{Connection, ConnectionRequest, Environment, Profiles, Settings};
+use interrupt::Interrupts;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// How often the lock of a data directory is tried, while another process starts or leaves.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a command needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// No store at all: it only checks.
+    Nothing,
+    /// What is stored, unchanged: on no store it creates none.
+    Read,
+    /// To change something.
+    Write,
+}
+
+/// A connection for one command.
+pub(crate) struct Session {
+    client: Client,
+    place: Place,
+    progress: args::Progress,
+    interrupts: Cell<u32>,
+}
+
+enum Place {
+    /// A server that somebody else runs.
+    Elsewhere,
+    /// This process.
+    Here(Box<Host>),
+}
+
+impl Session {
+    /// Connects as the configuration says.
+    ///
+    /// # Errors
+    /// The configuration can't be used, or this process can't serve itself.
+    pub(crate) async fn connect(global: &Global, need: Need) -> Result<Self, crate::commands::CommandError> {
+        let environment = Environment::from_process();
+        let profiles = Profiles::read(&environment)?;
+        let request = ConnectionRequest { profile: global.profile.as_deref() };
+        let token = match Connection::resolve(request, &environment, &profiles)? {
+            Connection::Remote { base_url, token } => {
+                let endpoint: Endpoint = base_url.parse().map_err(SessionError::Endpoint)?;
+                return Ok(Self::new(Client::new(&endpoint).with_bearer(token), Place::Elsewhere, global));
+            }
+            Connection::Local { token } => token,
+        };
+        let settings = Settings::from_environment(&environment)?;
+        for _ in 0..TRIES {
+            if let Some(client) = agent_client(&settings, token.as_ref())? {
+                return Ok(Self::new(client, Place::Elsewhere, global));
+            }
+            match Host::open(&settings, need).await? {
+                Some(host) => {
+                    let client = match &token {
+                        Some(token) => host.client().clone().with_bearer(Some(token.clone())),
+                        None => host.client().clone(),
+                    };
+                    return Ok(Self::new(client, Place::Here(Box::new(host)), global));
+                }
+                // Another process is just starting or leaving.
+                None => tokio::time::sleep(PAUSE).await,
+            }
+        }
+        Err(SessionError::Busy { path: settings.data_dir.path().to_owned() }.into())
+    }
+
+    fn new(client: Client, place: Place, global: &Global) -> Self {
+        Self { client, place, progress: global.progress, interrupts: Cell::new(0) }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn progress(&self) -> args::Progress {
+        self.progress
+    }
+
+    /// Whether this process carries out what it asks for.
+    pub(crate) fn is_embedded(&self) -> bool {
+        matches!(self.place, Place::Here(_))
+    }
+
+    /// Ctrl-C, as it is pressed.
+    #[expect(clippy::unused_self, reason = "interrupts belong to the command that follows something")]
+    pub(crate) fn interrupts(&self) -> Interrupts {
+        Interrupts::new()
+    }
+
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.interrupts.get() > 0
+    }
+
+    /// Ctrl-C while an operation is followed. Elsewhere, it detaches. Here, the first asks the
+    /// operation to stop (`None`: go on following), the second leaves at once and leaves the
+    /// operation to be recovered.
+    pub(crate) async fn interrupted(&self, operation: &str) -> Option<Exit> {
+        self.interrupts.set(self.interrupts.get() + 1);
+        match (&self.place, self.interrupts.get()) {
+            (Place::Here(_), 1) => match self.client.cancel_operation(operation, false).await {
+                Ok(_) => None,
+                Err(_) => Some(Exit::Interrupted),
+            },
+            _ => Some(Exit::Interrupted),
+        }
+    }
+
+    /// Ends the session. A process that serves itself stays until its operations, and those of
+    /// clients it served meanwhile, are done; one that was left by a second Ctrl-C goes now.
+    pub(crate) async fn leave(self) {
+        let hurry = self.interrupts.get() > 1;
+        if let Place::Here(host) = self.place {
+            if hurry { host.abandon() } else { host.leave().await }
+        }
+    }
+}
+
+/// A client of the agent that serves the data directory, if one does.
+fn agent_client(
+    settings: &Settings,
+    token: Option<&formwork_model::Secret<String>>,
+) -> Result<Option<Client>, crate::commands::CommandError> {
+    let path = settings.data_dir.agent_lock();
+    let holder = current(&path).map_err(|source| SessionError::Lock { path, source })?;
+    let socket = settings.data_dir.agent_socket();
+    if holder.is_none() || !socket.exists() {
+        return Ok(None);
+    }
+    let token = match token {
+        Some(token) => Some(token.clone()),
+        None => settings.data_dir.existing_admin_token()?,
+    };
+    // Between the lock and the socket the agent may still be starting: only what answers counts.
+    if std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Client::new(&Endpoint::unix(socket)).with_bearer(token)))
+}

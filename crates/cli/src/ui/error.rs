@@ -1,0 +1,85 @@
+//! Errors, as people read them: what, where, what would help.
+
+use crate::commands::CommandError;
+use crate::commands::error::SourceText;
+use formwork_formation::{Color, render_human};
+use formwork_model::{Diagnostic, DiagnosticCode, Path, Place, Segment, Severity, SourceFile, SourceMap};
+use owo_colors::OwoColorize as _;
+use serde_json::Value;
+use std::error::Error as _;
+
+/// Prints an error and its causes on stderr. An answer of the server is printed as the reference
+/// does, as JSON (`formations-behaviour.md` §1.5), after its places in the template.
+pub(crate) fn print(error: &CommandError) {
+    let style = crate::ui::style::Styles::new();
+    if let CommandError::Api { error, source_text } = error {
+        let details = error.body.meta.as_ref().map_or(&Value::Null, |meta| &meta["details"]);
+        let drawn = print_details(details, "error", source_text.as_ref());
+        let mut body = serde_json::json!({ "status": error.status, "error": error.body });
+        if drawn > 0 && let Some(meta) = body["error"]["meta"].as_object_mut() {
+            // They stand above, with their lines.
+            meta.shift_remove("details");
+        }
+        anstream::eprintln!("{body:#}");
+        return;
+    }
+    anstream::eprintln!("{}: {error}", "error".style(style.error));
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        anstream::eprintln!("  caused by: {error}");
+        cause = error.source();
+    }
+    if let Some(hint) = error.hint() {
+        anstream::eprintln!("{}: {hint}", "hint".style(style.active));
+    }
+}
+
+/// Draws the details of an answer in the template they speak of. Answers how many there were.
+pub(crate) fn print_details(details: &Value, severity: &str, source: Option<&SourceText>) -> usize {
+    let Some(details) = details.as_array() else { return 0 };
+    let color = if crate::ui::style::stderr_is_coloured() { Color::Always } else { Color::Never };
+    let files = source.map(|source| SourceFile::new(source.name.as_str(), source.text.as_str()));
+    let map = SourceMap { files: files.into_iter().collect(), ..SourceMap::default() };
+    let severity = if severity == "warning" { Severity::Warning } else { Severity::Error };
+    for detail in details {
+        let diagnostic = diagnostic(detail, severity, source);
+        anstream::eprintln!("{}", render_human(&diagnostic, &map, color).trim_end_matches('\n'));
+        anstream::eprintln!();
+    }
+    details.len()
+}
+
+fn diagnostic(detail: &Value, severity: Severity, source: Option<&SourceText>) -> Diagnostic {
+    let text = |key: &str| detail[key].as_str().unwrap_or_default().to_owned();
+    let code = DiagnosticCode::parse(&text("code")).unwrap_or(DiagnosticCode::InvalidTemplate);
+    let path: Path = std::iter::once(text("path"))
+        .filter(|path| !path.is_empty())
+        .map(|path| Segment::Key(path.into()))
+        .collect();
+    let mut diagnostic = match severity {
+        Severity::Error => Diagnostic::error(code, path, text("message")),
+        Severity::Warning => Diagnostic::warning(code, path, text("message")),
+    };
+    diagnostic.place = place(detail, source);
+    diagnostic.hint = detail["hint"].as_str().map(str::to_owned);
+    let notes = detail["notes"].as_array().into_iter().flatten();
+    diagnostic.notes = notes.filter_map(|note| note.as_str().map(str::to_owned)).collect();
+    for related in detail["related"].as_array().into_iter().flatten() {
+        let message = related["message"].as_str().unwrap_or_default();
+        diagnostic = diagnostic.related(message, place(related, source));
+    }
+    diagnostic
+}
+
+/// The place of a detail, in the template that was sent.
+pub(crate) fn place(detail: &Value, source: Option<&SourceText>) -> Option<Place> {
+    let number = |key: &str| detail[key].as_u64().and_then(|number| u32::try_from(number).ok());
+    let (line, column) = (number("line")?, number("column")?);
+    Some(Place {
+        file: source?.name.as_str().into(),
+        line,
+        column,
+        end_line: number("end_line").unwrap_or(line),
+        end_column: number("end_column").unwrap_or(column + 1),
+    })
+}
