@@ -15,6 +15,7 @@ mod builder;
 mod check;
 mod document;
 mod expression;
+mod item;
 mod json;
 mod limits;
 mod lower;

@@ -2,14 +2,15 @@
 
 use crate::check::{Declared, Types, check_properties};
 use crate::expression::Form;
+use crate::item::Item;
 use crate::parameters::{self, Supplied};
 use crate::report::Report;
 use crate::suggest::Suggest;
-use crate::template::{Declaration, Template, label_segment, resources_path};
+use crate::template::{Declaration, Template, resources_path};
 use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
 use formwork_model::{
-    Catalog, CheckContext, Dependency, Desired, Diagnostics, EdgeKind, Expr, ExprLeaf, Json, Label, Matching,
-    Mode, OnFailure, Ownership, Path, ResourceDesired, Segment, SourceNode, StackDesired, StackId, StackKey,
+    Catalog, CheckContext, Dependency, Desired, Diagnostics, EdgeKind, Expr, ExprLeaf, Label, Matching, Mode,
+    OnFailure, Ownership, Path, ResourceDesired, Segment, StackDesired, StackId, StackKey,
 };
 use indexmap::IndexMap;
 use std::fmt;
@@ -68,6 +69,7 @@ pub fn lower(request: &LowerRequest<'_>) -> Result<Desired, Diagnostics> {
         report: Report::new(template.source()),
         suggest: Suggest::default(),
         types: Types::new(request.catalog),
+        properties_key: "properties".into(),
     };
     let resources = lowering.resources();
     let outputs = lowering.outputs();
@@ -99,25 +101,24 @@ struct Lowering<'a> {
     report: Report<'a>,
     suggest: Suggest,
     types: Types<'a>,
+    properties_key: Arc<str>,
 }
 
 impl<'a> Lowering<'a> {
-    fn section(&self, name: &str) -> (Option<&'a Json>, Option<&'a SourceNode>) {
-        let template = self.template;
-        (template.raw().get(name), template.source().root.child(&Segment::Key(name.into())))
+    fn section(&self, name: &str) -> Option<Item<'a>> {
+        let source = self.template.source();
+        Item { value: self.template.raw(), node: Some(&source.root) }.get(name)
     }
 
+    /// The resources: those of the template are those of its document, in the same order.
     fn resources(&mut self) -> Vec<ResourceDesired> {
-        let (section, node) = self.section("resources");
-        let base = resources_path();
         let template = self.template;
-        let lowered = template.resources.iter().map(|(label, declaration)| {
-            let segment = label_segment(label);
-            let value = section.and_then(|section| section.get(label.as_str()));
-            let node = node.and_then(|node| node.child(&segment));
+        let base = resources_path();
+        let members = self.section("resources").and_then(Item::members).into_iter().flatten();
+        let lowered = members.zip(&template.resources).map(|((name, item), (label, declaration))| {
             let mut path = base.clone();
-            path.push(segment);
-            self.resource(label, declaration, value, node, path)
+            path.push(Segment::Key(name.to_arc()));
+            self.resource(label, declaration, item, path)
         });
         lowered.collect()
     }
@@ -126,19 +127,19 @@ impl<'a> Lowering<'a> {
         &mut self,
         label: &Label,
         declaration: &Declaration,
-        value: Option<&Json>,
-        node: Option<&SourceNode>,
+        item: Item<'_>,
         path: Path,
     ) -> ResourceDesired {
-        let properties_path = path.key("properties");
-        let node = node.and_then(|node| node.child(&Segment::Key("properties".into())));
-        let properties = match value.and_then(|value| value.get("properties")) {
-            None => Expr::empty_object(),
-            Some(properties) => Walk::new(&mut self.names, &properties_path).bag(properties, node),
-        };
-        if declaration.parametrised {
-            let declared = Declared { properties: &properties, path: &properties_path, node };
-            self.check_again(declaration, &declared);
+        let properties_path = path.key(self.properties_key.clone());
+        let (mut properties, mut metadata) = (Expr::empty_object(), None);
+        for (name, section) in item.members().into_iter().flatten() {
+            match name.as_str() {
+                "properties" => {
+                    properties = self.properties(declaration, section, &properties_path);
+                }
+                "metadata" => metadata = Some(section.value.clone()),
+                _ => {}
+            }
         }
         let depends_on = declaration.depends_on.iter().map(|(on, path)| Dependency {
             on: on.clone(),
@@ -152,10 +153,19 @@ impl<'a> Lowering<'a> {
             properties,
             depends_on: depends_on.collect(),
             deletion_policy: declaration.deletion_policy,
-            metadata: value.and_then(|value| value.get("metadata")).cloned(),
+            metadata,
             path,
             properties_path,
         }
+    }
+
+    fn properties(&mut self, declaration: &Declaration, section: Item<'_>, path: &Path) -> Expr {
+        let properties = Walk::new(&mut self.names, path).bag(section);
+        if declaration.parametrised {
+            let declared = Declared { properties: &properties, path, node: section.node };
+            self.check_again(declaration, &declared);
+        }
+        properties
     }
 
     /// Checks properties with the values of parameters in them.
@@ -167,27 +177,24 @@ impl<'a> Lowering<'a> {
     }
 
     fn outputs(&mut self) -> IndexMap<Arc<str>, Expr> {
-        let (Some(Json::Object(section)), node) = self.section("outputs") else { return IndexMap::new() };
         let base = Path::of(["outputs"]);
-        let lowered = section.iter().map(|(name, value)| {
-            let name: Arc<str> = name.as_str().into();
-            if let Form::RefAttr(text) = Form::of(value)
+        let members = self.section("outputs").and_then(Item::members).into_iter().flatten();
+        let lowered = members.map(|(name, item)| {
+            let name = name.to_arc();
+            if let Form::RefAttr(text) = Form::of(item.value)
                 && let Some((label, attribute)) = text.split_once('.')
             {
                 return (name, Expr::Leaf(ExprLeaf::Ref(output_ref(label.into(), attribute))));
             }
-            let segment = Segment::Key(name.clone());
-            let node = node.and_then(|node| node.child(&segment));
-            let mut path = base.clone();
-            path.push(segment);
-            (name, Walk::new(&mut self.names, &path).value(value, node))
+            let path = base.key(name.clone());
+            (name, Walk::new(&mut self.names, &path).value(item))
         });
         lowered.collect()
     }
 
     fn metadata(&mut self) -> Option<Expr> {
-        let (section, node) = self.section("metadata");
-        Some(Walk::new(&mut self.names, &Path::of(["metadata"])).bag(section?, node))
+        let section = self.section("metadata")?;
+        Some(Walk::new(&mut self.names, &Path::of(["metadata"])).bag(section))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A template whose shape has been checked.
 
 use crate::Document;
-use formwork_model::{Catalog, DeletionPolicy, Json, Label, Path, Segment, SourceMap, TypeName, mask};
+use formwork_model::{Catalog, DeletionPolicy, Json, Label, Path, SourceMap, TypeName, mask};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -111,9 +111,4 @@ pub(crate) fn resources_path() -> Path {
 /// `parameters.<name>`
 pub(crate) fn parameter_path(name: &str) -> Path {
     Path::of(["parameters", name])
-}
-
-/// The key of a label, to go on a path.
-pub(crate) fn label_segment(label: &Label) -> Segment {
-    Segment::Key(label.as_str().into())
 }

@@ -4,11 +4,11 @@
 //! what is lowered.
 
 use crate::expression::{Form, Token, tokens};
+use crate::item::Item;
 use formwork_model::{
     Children, Expr, ExprLeaf, Json, Label, Part, Path, Ref, RefPath, RefTarget, Secret, Segment, SourceNode,
     Span, Visibility,
 };
-use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// What a parameter stands for.
@@ -93,29 +93,29 @@ impl<'n, N: Names> Walk<'n, N> {
     }
 
     /// A bag of members, which is never itself an expression: `properties`, `metadata`.
-    pub(crate) fn bag(&mut self, value: &Json, node: Option<&SourceNode>) -> Expr {
-        self.data(value, node).unwrap_or_else(|| Expr::Plain(value.clone()))
+    pub(crate) fn bag(&mut self, item: Item<'_>) -> Expr {
+        self.data(item).unwrap_or_else(|| Expr::Plain(item.value.clone()))
     }
 
     /// Any value.
-    pub(crate) fn value(&mut self, value: &Json, node: Option<&SourceNode>) -> Expr {
-        self.changed(value, node).unwrap_or_else(|| Expr::Plain(value.clone()))
+    pub(crate) fn value(&mut self, item: Item<'_>) -> Expr {
+        self.changed(item).unwrap_or_else(|| Expr::Plain(item.value.clone()))
     }
 
     /// The expression that a value becomes; `None` if it is data as it stands, so that large
     /// literal parts are copied once, by whoever holds them.
-    fn changed(&mut self, value: &Json, node: Option<&SourceNode>) -> Option<Expr> {
-        let spot = Spot { trail: &self.trail, node };
-        let leaf = match Form::of(value) {
-            Form::Data => return self.data(value, node),
+    fn changed(&mut self, item: Item<'_>) -> Option<Expr> {
+        let spot = Spot { trail: &self.trail, node: item.node };
+        let leaf = match Form::of(item.value) {
+            Form::Data => return self.data(item),
             Form::Plain => return None,
             Form::Literal(inner) => return Some(Expr::Plain(inner.clone())),
             Form::Param(name) => return Some(value_expr(self.names.parameter(name, &spot))),
-            Form::Sub(text) => return Some(self.sub(text, node)),
-            Form::Ref(name) => self
-                .names
-                .resource(name, &spot)
-                .map_or(ExprLeaf::KeepPrevious, |label| ExprLeaf::Ref(native_id(label))),
+            Form::Sub(text) => return Some(self.sub(text, item.node)),
+            Form::Ref(name) => match self.names.resource(name, &spot) {
+                Some(label) => ExprLeaf::Ref(Ref::native_id(label)),
+                None => ExprLeaf::KeepPrevious,
+            },
             Form::RefAttr(_) => {
                 self.names.misplaced(&spot);
                 ExprLeaf::KeepPrevious
@@ -124,63 +124,53 @@ impl<'n, N: Names> Walk<'n, N> {
         Some(Expr::Leaf(leaf))
     }
 
-    fn data(&mut self, value: &Json, node: Option<&SourceNode>) -> Option<Expr> {
-        match value {
-            Json::Array(items) => self.array(items, node),
-            Json::Object(members) => self.object(members, node),
+    fn data(&mut self, item: Item<'_>) -> Option<Expr> {
+        match item.value {
+            Json::Array(items) => self.array(item, items),
+            Json::Object(_) => self.object(item),
             _ => None,
         }
     }
 
-    fn array(&mut self, items: &[Json], node: Option<&SourceNode>) -> Option<Expr> {
-        let nodes = match node.map(|node| &node.children) {
-            Some(Children::Array(nodes)) => nodes.as_slice(),
-            _ => &[],
-        };
-        let mut built: Option<Vec<Expr>> = None;
-        for (index, item) in items.iter().enumerate() {
+    fn array(&mut self, array: Item<'_>, items: &[Json]) -> Option<Expr> {
+        let mut changes = Vec::new();
+        for (index, value) in items.iter().enumerate().filter(|(_, value)| is_container(value)) {
             self.trail.segments.push(Segment::Index(index));
-            let changed = self.changed(item, nodes.get(index));
+            changes.extend(self.changed(array.element(index, value)).map(|changed| (index, changed)));
             self.trail.segments.pop();
-            match (&mut built, changed) {
-                (None, None) => {}
-                (Some(built), changed) => built.push(changed.unwrap_or_else(|| Expr::Plain(item.clone()))),
-                (None, Some(changed)) => {
-                    let before = items[..index].iter().cloned().map(Expr::Plain);
-                    built = Some(before.chain([changed]).collect());
-                }
-            }
         }
-        built.map(Expr::array)
+        if changes.is_empty() {
+            return None;
+        }
+        let mut changes = changes.into_iter().peekable();
+        let all =
+            items.iter().enumerate().map(|(index, value)| match changes.next_if(|(at, _)| *at == index) {
+                Some((_, changed)) => changed,
+                None => Expr::Plain(value.clone()),
+            });
+        Some(Expr::array(all.collect()))
     }
 
-    fn object(&mut self, members: &serde_json::Map<String, Json>, node: Option<&SourceNode>) -> Option<Expr> {
-        let mut built: Option<IndexMap<Arc<str>, Expr>> = None;
-        for (index, (key, member)) in members.iter().enumerate() {
-            if built.is_none() && !(member.is_array() || member.is_object()) {
-                continue;
-            }
-            let (key, node) = member_node(node, index, key);
-            self.trail.segments.push(Segment::Key(key.clone()));
-            let changed = self.changed(member, node);
+    fn object(&mut self, object: Item<'_>) -> Option<Expr> {
+        let mut changes = Vec::new();
+        let members = object.members()?.enumerate();
+        for (index, (name, member)) in members.filter(|(_, (_, member))| is_container(member.value)) {
+            self.trail.segments.push(Segment::Key(name.to_arc()));
+            changes.extend(self.changed(member).map(|changed| (index, changed)));
             self.trail.segments.pop();
-            match (&mut built, changed) {
-                (None, None) => {}
-                (Some(built), changed) => {
-                    built.insert(key, changed.unwrap_or_else(|| Expr::Plain(member.clone())));
-                }
-                (None, Some(changed)) => {
-                    let before = members.iter().take(index);
-                    let mut all: IndexMap<Arc<str>, Expr> = IndexMap::with_capacity(members.len());
-                    all.extend(
-                        before.map(|(key, member)| (key.as_str().into(), Expr::Plain(member.clone()))),
-                    );
-                    all.insert(key, changed);
-                    built = Some(all);
-                }
-            }
         }
-        built.map(Expr::object)
+        if changes.is_empty() {
+            return None;
+        }
+        let mut changes = changes.into_iter().peekable();
+        let all = object.members()?.enumerate().map(|(index, (name, member))| {
+            let value = match changes.next_if(|(at, _)| *at == index) {
+                Some((_, changed)) => changed,
+                None => Expr::Plain(member.value.clone()),
+            };
+            (name.to_arc(), value)
+        });
+        Some(Expr::object(all.collect()))
     }
 
     /// The value of a `sub`. One unresolved parameter makes the whole unresolved: there are no
@@ -199,7 +189,7 @@ impl<'n, N: Names> Walk<'n, N> {
             match self.names.meaning(name, &Spot { trail: &self.trail, node }) {
                 Meaning::Parameter(Value::Text(text)) => parts.push(Part::Text(text)),
                 Meaning::Parameter(Value::Secret(secret)) => parts.push(Part::Secret(secret)),
-                Meaning::Resource(label) => parts.push(Part::Ref(native_id(label))),
+                Meaning::Resource(label) => parts.push(Part::Ref(Ref::native_id(label))),
                 Meaning::Parameter(Value::Unresolved) | Meaning::Nothing => unresolved = true,
             }
         }
@@ -210,24 +200,6 @@ impl<'n, N: Names> Walk<'n, N> {
     }
 }
 
-/// The span node of a member, and its key without a new allocation where there is one.
-pub(crate) fn member_node<'a>(
-    node: Option<&'a SourceNode>,
-    index: usize,
-    key: &str,
-) -> (Arc<str>, Option<&'a SourceNode>) {
-    let Some(SourceNode { children: Children::Object(nodes), .. }) = node else { return (key.into(), None) };
-    // Spans are built beside the value, in its order; a lookup is only for those that were not.
-    match nodes.get_index(index).filter(|(name, _)| ***name == *key).or_else(|| nodes.get_key_value(key)) {
-        Some((name, node)) => (name.clone(), Some(node)),
-        None => (key.into(), None),
-    }
-}
-
-fn native_id(label: Label) -> Ref {
-    Ref::native_id(label)
-}
-
 /// A reference to a named output of a resource (seed 4, "`ref_attr`").
 pub(crate) fn output_ref(label: Label, attribute: &str) -> Ref {
     Ref {
@@ -236,6 +208,11 @@ pub(crate) fn output_ref(label: Label, attribute: &str) -> Ref {
         json: None,
         visibility: Visibility::Clear,
     }
+}
+
+/// Whether an expression can stand in a value, or it be one.
+fn is_container(value: &Json) -> bool {
+    value.is_array() || value.is_object()
 }
 
 fn value_expr(value: Value) -> Expr {

@@ -9,10 +9,10 @@ mod resources;
 
 pub(crate) use properties::{Declared, Types, check_properties};
 
+use crate::item::{Item, Name};
 use crate::report::Report;
 use crate::suggest::Suggest;
 use crate::template::{Declaration, Parameter};
-use crate::walk::member_node;
 use crate::{Document, Template};
 use formwork_model::{Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span};
 use indexmap::IndexMap;
@@ -63,38 +63,6 @@ struct Checker<'c> {
     used: Vec<bool>,
 }
 
-/// A value of the template, where it is in the value and where in the text.
-#[derive(Clone, Copy)]
-struct Item<'a> {
-    value: &'a Json,
-    node: Option<&'a SourceNode>,
-}
-
-impl<'a> Item<'a> {
-    /// The members of an object with their places.
-    fn members(self) -> Option<impl Iterator<Item = (Arc<str>, Item<'a>)>> {
-        let Item { value, node } = self;
-        Some(value.as_object()?.iter().enumerate().map(move |(index, (key, value))| {
-            let (key, node) = member_node(node, index, key);
-            (key, Item { value, node })
-        }))
-    }
-
-    fn get(self, key: &str) -> Option<Item<'a>> {
-        let members = self.value.as_object()?;
-        let value = members.get(key)?;
-        Some(Item { value, node: member_node(self.node, usize::MAX, key).1 })
-    }
-
-    fn span(self) -> Span {
-        self.node.map(|node| node.span).unwrap_or_default()
-    }
-
-    fn key_span(self) -> Span {
-        self.node.map(|node| node.key.unwrap_or(node.span)).unwrap_or_default()
-    }
-}
-
 impl Checker<'_> {
     fn template(&mut self, value: &Json, node: &SourceNode) -> Option<IndexMap<Label, Declaration>> {
         let root = Item { value, node: Some(node) };
@@ -103,19 +71,28 @@ impl Checker<'_> {
             self.error(root.span(), error, Path::root(), "Template must be an object");
             return None;
         }
-        self.unknown_keys("template", root, &Path::root(), &TEMPLATE_KEYS);
-        self.declare_parameters(root);
-        let resources = root.get("resources");
-        let Some(Json::Object(labels)) = resources.map(|resources| resources.value) else {
+        let [parameters, resources, outputs, metadata] =
+            self.sections("template", root, &Path::root(), &TEMPLATE_KEYS);
+        if let Some(parameters) = parameters {
+            self.declare_parameters(parameters);
+        }
+        let labels = resources.and_then(|resources| resources.value.as_object());
+        let (Some(resources), Some(labels)) = (resources, labels) else {
             let span = resources.map_or(Span { end: root.span().start, ..root.span() }, Item::span);
             let path = Path::of(["resources"]);
             self.error(span, DiagnosticCode::InvalidTemplate, path, "`resources` must be an object");
             return None;
         };
-        let declared = resources.map(|resources| self.resources(resources, labels)).unwrap_or_default();
-        self.outputs(root, labels);
-        self.metadata(root, labels);
-        self.settle_parameters(root);
+        let declared = self.resources(resources, labels);
+        if let Some(outputs) = outputs {
+            self.outputs(outputs, labels);
+        }
+        if let Some(metadata) = metadata {
+            self.metadata(metadata, labels);
+        }
+        if let Some(parameters) = parameters {
+            self.settle_parameters(parameters);
+        }
         Some(declared)
     }
 
@@ -123,20 +100,32 @@ impl Checker<'_> {
         self.report.push(span, Diagnostic::error(code, path, message));
     }
 
-    /// Reports the keys of an object that are not allowed there.
-    fn unknown_keys(&mut self, what: &str, item: Item<'_>, path: &Path, allowed: &[&str]) {
-        for (key, member) in item.members().into_iter().flatten() {
-            if allowed.contains(&&*key) {
-                continue;
+    /// The members of an object by the keys that it may have; any other key is reported.
+    fn sections<'a, const N: usize>(
+        &mut self,
+        what: &str,
+        item: Item<'a>,
+        path: &Path,
+        keys: &[&str; N],
+    ) -> [Option<Item<'a>>; N] {
+        let mut sections = [None; N];
+        for (name, member) in item.members().into_iter().flatten() {
+            match keys.iter().position(|key| *key == name.as_str()) {
+                Some(index) => sections[index] = Some(member),
+                None => self.unknown_key(what, name, member, path, keys),
             }
-            let list = allowed.join(", ");
-            let message = format!("Unknown {what} key '{key}'. Allowed: {list}");
-            let mut diagnostic =
-                Diagnostic::error(DiagnosticCode::UnknownKey, path.key(key.clone()), message)
-                    .note(format!("allowed: {list}"));
-            diagnostic.hint = self.suggest.hint(&key, allowed.iter().copied());
-            self.report.push(member.key_span(), diagnostic);
         }
+        sections
+    }
+
+    fn unknown_key(&mut self, what: &str, name: Name<'_>, member: Item<'_>, path: &Path, keys: &[&str]) {
+        let (name, list) = (name.to_arc(), keys.join(", "));
+        let message = format!("Unknown {what} key '{name}'. Allowed: {list}");
+        let path = path.key(name.clone());
+        let mut diagnostic =
+            Diagnostic::error(DiagnosticCode::UnknownKey, path, message).note(format!("allowed: {list}"));
+        diagnostic.hint = self.suggest.hint(&name, keys.iter().copied());
+        self.report.push(member.key_span(), diagnostic);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The `outputs` and `metadata` sections (seed 4, "Formation Template", "Metadata Substitution").
 
-use super::{Checker, Item, Labels};
+use super::{Checker, Labels};
 use crate::expression::Form;
+use crate::item::Item;
 use crate::walk::Walk;
 use formwork_model::{Diagnostic, DiagnosticCode, Json, Path, Replacement, Segment, Span, TypeName};
 
 impl Checker<'_> {
-    pub(super) fn outputs(&mut self, root: Item<'_>, labels: &Labels) {
-        let Some(section) = root.get("outputs") else { return };
+    pub(super) fn outputs(&mut self, section: Item<'_>, labels: &Labels) {
         let path = Path::of(["outputs"]);
         let Some(members) = section.members() else {
             return self.error(
@@ -19,18 +19,17 @@ impl Checker<'_> {
         };
         for (name, item) in members {
             let mut path = path.clone();
-            path.push(Segment::Key(name));
+            path.push(Segment::Key(name.to_arc()));
             if let Form::RefAttr(text) = Form::of(item.value) {
                 let span = item.get("ref_attr").map_or(item.span(), Item::span);
                 self.ref_attr(text, span, path, labels);
             } else {
-                Walk::new(&mut self.names(labels, path.clone()), &path).value(item.value, item.node);
+                Walk::new(&mut self.names(labels, path.clone()), &path).value(item);
             }
         }
     }
 
-    pub(super) fn metadata(&mut self, root: Item<'_>, labels: &Labels) {
-        let Some(section) = root.get("metadata") else { return };
+    pub(super) fn metadata(&mut self, section: Item<'_>, labels: &Labels) {
         let path = Path::of(["metadata"]);
         if !section.value.is_object() {
             return self.error(
@@ -40,7 +39,7 @@ impl Checker<'_> {
                 "`metadata` must be an object",
             );
         }
-        Walk::new(&mut self.names(labels, path.clone()), &path).bag(section.value, section.node);
+        Walk::new(&mut self.names(labels, path.clone()), &path).bag(section);
     }
 
     /// Checks `Logical.attribute`, split at the first dot.

@@ -1,6 +1,7 @@
 //! The `parameters` section (seed 4, "Parameter Declaration Fields").
 
-use super::{Checker, Item};
+use super::Checker;
+use crate::item::Item;
 use crate::template::{Parameter, parameter_path};
 use formwork_model::{Diagnostic, DiagnosticCode, Json, Path};
 use std::sync::Arc;
@@ -10,14 +11,14 @@ const PARAMETER_KEYS: [&str; 5] = ["type", "default", "description", "no_echo", 
 impl Checker<'_> {
     /// Reads the declarations. A broken one counts as declared, so that its uses are no second
     /// error.
-    pub(super) fn declare_parameters(&mut self, root: Item<'_>) {
-        let Some(section) = root.get("parameters") else { return };
+    pub(super) fn declare_parameters(&mut self, section: Item<'_>) {
         let Some(members) = section.members() else {
             let path = Path::of(["parameters"]);
             let code = DiagnosticCode::WrongType;
             return self.error(section.span(), code, path, "`parameters` must be an object");
         };
         for (name, item) in members {
+            let name = name.to_arc();
             let parameter = self.parameter(&name, item);
             if parameter.default.is_none() && item.value.get("default").is_none() {
                 let message =
@@ -38,19 +39,20 @@ impl Checker<'_> {
             self.error(item.span(), DiagnosticCode::WrongType, path, message);
             return Parameter::default();
         }
-        self.unknown_keys("parameter", item, &path, &PARAMETER_KEYS);
-        self.parameter_type(item, &path);
+        let [declared_type, default, description, no_echo, use_previous_value] =
+            self.sections("parameter", item, &path, &PARAMETER_KEYS);
+        self.parameter_type(declared_type, &path);
         Parameter {
-            default: self.text(item, &path, "default"),
-            description: self.text(item, &path, "description"),
-            no_echo: self.flag(item, &path, "no_echo"),
-            use_previous_value: self.flag(item, &path, "use_previous_value"),
+            default: self.text(default, &path, "default"),
+            description: self.text(description, &path, "description"),
+            no_echo: self.flag(no_echo, &path, "no_echo"),
+            use_previous_value: self.flag(use_previous_value, &path, "use_previous_value"),
             used: false,
         }
     }
 
-    fn parameter_type(&mut self, item: Item<'_>, path: &Path) {
-        let Some(declared) = item.get("type") else { return };
+    fn parameter_type(&mut self, declared: Option<Item<'_>>, path: &Path) {
+        let Some(declared) = declared else { return };
         let (code, message) = match declared.value {
             Json::String(text) if text == "string" => return,
             Json::String(text) => {
@@ -63,8 +65,8 @@ impl Checker<'_> {
         self.report.push(declared.span(), diagnostic.hint("write `string`, or leave it out"));
     }
 
-    fn text(&mut self, item: Item<'_>, path: &Path, key: &'static str) -> Option<Arc<str>> {
-        let declared = item.get(key)?;
+    fn text(&mut self, declared: Option<Item<'_>>, path: &Path, key: &'static str) -> Option<Arc<str>> {
+        let declared = declared?;
         if let Json::String(text) = declared.value {
             return Some(text.as_str().into());
         }
@@ -78,8 +80,8 @@ impl Checker<'_> {
         None
     }
 
-    fn flag(&mut self, item: Item<'_>, path: &Path, key: &'static str) -> bool {
-        let Some(declared) = item.get(key) else { return false };
+    fn flag(&mut self, declared: Option<Item<'_>>, path: &Path, key: &'static str) -> bool {
+        let Some(declared) = declared else { return false };
         declared.value.as_bool().unwrap_or_else(|| {
             let message = format!("`{key}` must be a boolean");
             self.error(declared.span(), DiagnosticCode::WrongType, path.key(key), message);
@@ -88,11 +90,10 @@ impl Checker<'_> {
     }
 
     /// Notes which parameters are used, and warns of those that are not and of sensitive defaults.
-    pub(super) fn settle_parameters(&mut self, root: Item<'_>) {
-        let section = root.get("parameters");
+    pub(super) fn settle_parameters(&mut self, section: Item<'_>) {
         for ((name, parameter), used) in self.parameters.iter_mut().zip(&self.used) {
             parameter.used = *used;
-            let Some(item) = section.and_then(|section| section.get(name)) else { continue };
+            let Some(item) = section.get(name) else { continue };
             if !used {
                 let message = format!("Parameter '{name}' is declared but nothing uses it");
                 let code = DiagnosticCode::UnusedParameter;

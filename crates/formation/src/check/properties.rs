@@ -1,9 +1,9 @@
 //! The properties of one resource against its type's schema: unknown fields, required fields,
 //! JSON types and allowed values.
 
+use crate::item::member_node;
 use crate::report::Report;
 use crate::suggest::Suggest;
-use crate::walk::member_node;
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Kind, Path, PropertySchema, Schema, Segment,
     SourceNode, Span, TypeName, TypeRules, same,

@@ -1,7 +1,8 @@
 //! The `resources` section (seed 4, "Resource Declaration").
 
-use super::{Checker, Item, Labels, check_properties};
+use super::{Checker, Labels, check_properties};
 use crate::check::properties::{Declared, TypeInfo};
+use crate::item::Item;
 use crate::template::Declaration;
 use crate::walk::Walk;
 use formwork_model::{
@@ -18,9 +19,9 @@ impl Checker<'_> {
         let base = Path::of(["resources"]);
         for (name, item) in section.members().into_iter().flatten() {
             let mut path = base.clone();
-            path.push(Segment::Key(name.clone()));
+            path.push(Segment::Key(name.to_arc()));
             if let Some(declaration) = self.resource(item, path, labels) {
-                declared.insert(Label::new(name), declaration);
+                declared.insert(Label::new(name.to_arc()), declaration);
             }
         }
         declared
@@ -32,17 +33,29 @@ impl Checker<'_> {
             self.error(item.span(), DiagnosticCode::WrongType, path, message);
             return None;
         }
-        self.unknown_keys("resource", item, &path, &RESOURCE_KEYS);
-        let info = self.resource_type(item, &path);
-        let (refers_to, parametrised) = self.properties(item, &path, labels, info.as_deref());
-        let depends_on = self.depends_on(item, &path, labels);
-        let deletion_policy = self.deletion_policy(item, &path);
+        let [type_name, properties, depends_on, deletion_policy, _] =
+            self.sections("resource", item, &path, &RESOURCE_KEYS);
+        let info = self.resource_type(item, type_name, &path);
+        let (refers_to, parametrised) = if let Some(properties) = properties {
+            self.properties(properties, &path, labels, info.as_deref())
+        } else {
+            let message = "`properties` is required and must be an object";
+            let path = path.key("properties");
+            self.error(item.key_span(), DiagnosticCode::MissingProperty, path, message);
+            (Vec::new(), false)
+        };
+        let depends_on = self.depends_on(depends_on, &path, labels);
+        let deletion_policy = self.deletion_policy(deletion_policy, &path);
         let type_name = info?.schema.type_name.clone();
         Some(Declaration { type_name, deletion_policy, depends_on, refers_to, parametrised })
     }
 
-    fn resource_type(&mut self, item: Item<'_>, path: &Path) -> Option<Arc<TypeInfo>> {
-        let declared = item.get("type");
+    fn resource_type(
+        &mut self,
+        item: Item<'_>,
+        declared: Option<Item<'_>>,
+        path: &Path,
+    ) -> Option<Arc<TypeInfo>> {
         let Some(Json::String(name)) = declared.map(|declared| declared.value) else {
             let span = declared.map_or(item.key_span(), Item::span);
             let message = "`type` is required and must be a string";
@@ -65,17 +78,12 @@ impl Checker<'_> {
     /// Checks the properties; returns what they refer to, and whether a parameter stands in them.
     fn properties(
         &mut self,
-        item: Item<'_>,
+        declared: Item<'_>,
         path: &Path,
         labels: &Labels,
         info: Option<&TypeInfo>,
     ) -> (Vec<(Label, Path)>, bool) {
         let path = path.key("properties");
-        let Some(declared) = item.get("properties") else {
-            let message = "`properties` is required and must be an object";
-            self.error(item.key_span(), DiagnosticCode::MissingProperty, path, message);
-            return (Vec::new(), false);
-        };
         if !declared.value.is_object() {
             let message = "`properties` is required and must be an object";
             self.error(declared.span(), DiagnosticCode::WrongType, path.clone(), message);
@@ -86,7 +94,7 @@ impl Checker<'_> {
             return (Vec::new(), false);
         }
         let mut names = self.names(labels, path.clone());
-        let value = Walk::new(&mut names, &path).bag(declared.value, declared.node);
+        let value = Walk::new(&mut names, &path).bag(declared);
         let (edges, parametrised) = (names.edges, names.parametrised);
         if let Some(info) = info {
             let declared = Declared { properties: &value, path: &path, node: declared.node };
@@ -96,8 +104,8 @@ impl Checker<'_> {
         (edges, parametrised)
     }
 
-    fn depends_on(&mut self, item: Item<'_>, path: &Path, labels: &Labels) -> Vec<(Label, Path)> {
-        let Some(declared) = item.get("depends_on") else { return Vec::new() };
+    fn depends_on(&mut self, declared: Option<Item<'_>>, path: &Path, labels: &Labels) -> Vec<(Label, Path)> {
+        let Some(declared) = declared else { return Vec::new() };
         let path = path.key("depends_on");
         let Some(entries) = declared.value.as_array() else {
             let message = "`depends_on` must be an array";
@@ -106,8 +114,7 @@ impl Checker<'_> {
         };
         let mut edges = Vec::with_capacity(entries.len());
         for (index, entry) in entries.iter().enumerate() {
-            let node = declared.node.and_then(|node| node.child(&Segment::Index(index)));
-            let entry = Item { value: entry, node };
+            let entry = declared.element(index, entry);
             match entry.value.as_str() {
                 Some(name) if labels.contains_key(name) => edges.push((Label::from(name), path.index(index))),
                 Some(name) => {
@@ -126,8 +133,8 @@ impl Checker<'_> {
         edges
     }
 
-    fn deletion_policy(&mut self, item: Item<'_>, path: &Path) -> DeletionPolicy {
-        let Some(declared) = item.get("deletion_policy") else { return DeletionPolicy::Delete };
+    fn deletion_policy(&mut self, declared: Option<Item<'_>>, path: &Path) -> DeletionPolicy {
+        let Some(declared) = declared else { return DeletionPolicy::Delete };
         match declared.value.as_str() {
             Some("delete") => DeletionPolicy::Delete,
             Some("retain") => DeletionPolicy::Retain,

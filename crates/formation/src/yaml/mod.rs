@@ -110,7 +110,9 @@ impl Reader<'_, '_, '_> {
         let Some(Closed { built, problems }) = self.builder.close(flow.then_some(span)) else {
             return Err(Stop);
         };
-        problems.into_iter().for_each(|problem| self.problem(problem));
+        for problem in problems {
+            self.problem(problem);
+        }
         self.remember(anchor, &built, span)?;
         self.attach(built);
         Ok(())
