@@ -33,7 +33,7 @@ pub(crate) enum Filter {
     /// Objects that link to this id.
     Linked(Link),
     /// Objects that pass a test.
-    Test(Box<dyn Fn(&Document) -> bool + Send>),
+    Test(Box<dyn Fn(&Document) -> bool + Send + Sync>),
 }
 
 impl Platform {
@@ -94,7 +94,7 @@ impl Platform {
     }
 }
 
-type Test = Box<dyn Fn(&Document) -> bool + Send>;
+type Test = Box<dyn Fn(&Document) -> bool + Send + Sync>;
 type Narrowed = (Option<Vec<ProjectId>>, Option<Link>, Vec<Test>);
 
 fn narrowed(entry: &TypeEntry, query: &RestList) -> Result<Narrowed, Refusal> {

@@ -1,0 +1,96 @@
+//! What every request passes before its route: authentication, the query, a place among the others.
+
+use crate::failure::ApiFailure;
+use crate::query::Query;
+use crate::router::App;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use formwork_control::Principal;
+use formwork_model::WireCode;
+use formwork_secret::Secret;
+
+/// The most bytes of a bearer token.
+const MAX_TOKEN: usize = 4096;
+
+/// How a route shares the server with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// It answers soon: bounded in time.
+    Prompt,
+    /// It may wait for an operation: bounded in number only.
+    Patient,
+}
+
+/// Who makes the request.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller(pub(crate) Principal);
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiFailure;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiFailure> {
+        let known = parts.extensions.get::<Self>().cloned();
+        known.ok_or_else(|| ApiFailure::internal("a route without authentication"))
+    }
+}
+
+/// Demands a valid bearer token of everything below `/api`, unknown routes included.
+pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if path == "/api" || path.starts_with("/api/") {
+        match caller(&app, request.headers()).await {
+            Ok(caller) => request.extensions_mut().insert(caller),
+            Err(failure) => return failure.into_response(),
+        };
+    }
+    next.run(request).await
+}
+
+async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiFailure> {
+    let refused = || ApiFailure::new(WireCode::Unauthorized, "Unauthorized");
+    let mut given = headers.get_all(AUTHORIZATION).iter();
+    let header = given.next().and_then(|value| value.to_str().ok()).ok_or_else(refused)?;
+    let (scheme, token) = header.split_once(' ').ok_or_else(refused)?;
+    let token = token.trim();
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer") && (1..=MAX_TOKEN).contains(&token.len());
+    if !is_bearer || given.next().is_some() {
+        return Err(refused());
+    }
+    let principal = app.control.authenticate(&Secret::new(token.to_owned())).await?;
+    Ok(Caller(principal))
+}
+
+/// Reads the query of a route and runs it at its pace.
+pub(crate) async fn admit(
+    app: App,
+    known: Vec<&'static str>,
+    pace: Pace,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match Query::parse(request.uri(), &known) {
+        Ok(query) => request.extensions_mut().insert(query),
+        Err(failure) => return failure.into_response(),
+    };
+    match pace {
+        Pace::Prompt => {
+            let prompt = async {
+                // The semaphore is never closed, so this only fails by taking too long.
+                let _place = app.prompt.acquire().await;
+                next.run(request).await
+            };
+            let answered = tokio::time::timeout(app.options.request_timeout, prompt).await;
+            answered.unwrap_or_else(|_| {
+                ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
+            })
+        }
+        Pace::Patient => match app.patient.clone().try_acquire_owned() {
+            Ok(_place) => next.run(request).await,
+            Err(_) => ApiFailure::busy().into_response(),
+        },
+    }
+}

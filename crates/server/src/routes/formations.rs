@@ -1,0 +1,224 @@
+//! `/formations` (`formations-behaviour.md` §1.2).
+
+use super::{Answer, Gate, Id, Reading, detached, json, page};
+use crate::endpoint::{Endpoint, PAGING, Parameter};
+use crate::failure::ApiFailure;
+use crate::guard::Caller;
+use crate::openapi::{page_of, reference};
+use crate::query::Query;
+use crate::router::App;
+use crate::views;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::routing::{delete, get, post, put};
+use formwork_api::{
+    CreateFormation, DeleteResult, GraphFormation, OperationAccepted, PlanFormation, UpdateFormation,
+    ValidateFormation,
+};
+use formwork_control::{Deploy, Principal};
+use formwork_model::{OperationStatus, ProjectId, StackId, WireCode};
+
+const WAIT: Parameter = Parameter {
+    name: "wait",
+    kind: "boolean",
+    doc: "Whether to answer only once the operation is over; true if not given.",
+};
+const PROJECT: Parameter =
+    Parameter { name: "project_id", kind: "string", doc: "Only those of this project." };
+
+const ITEM: &str = "/formations/{formation_id}";
+
+fn route(
+    method: Method,
+    path: &str,
+    action: &str,
+    summary: &str,
+    handler: axum::routing::MethodRouter<App>,
+) -> Endpoint {
+    let mut id = action.to_owned();
+    id[..1].make_ascii_lowercase();
+    Endpoint::new(method, path, id, summary, handler).tag("formations").refuses(&[401])
+}
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let permitted = |endpoint: Endpoint, action: &str| {
+        endpoint.permission(format!("formations:{action}")).refuses(&[403])
+    };
+    vec![
+        route(
+            Method::POST,
+            "/formations/validate",
+            "ValidateFormation",
+            "Validate a template",
+            post(validate),
+        )
+        .body(reference("ValidateFormation"))
+        .answers(200, reference("Validation"))
+        .refuses(&[400, 413]),
+        route(Method::POST, "/formations/graph", "GraphFormation", "Show a template's graph", post(graph))
+            .body(reference("GraphFormation"))
+            .answers(200, reference("Graph"))
+            .refuses(&[400, 413]),
+        permitted(
+            route(Method::POST, "/formations/plan", "PlanFormation", "Plan a deploy", post(plan)),
+            "PlanFormation",
+        )
+        .body(reference("PlanFormation"))
+        .answers(200, reference("PlanResult"))
+        .refuses(&[400, 404, 413])
+        .patient(),
+        permitted(
+            route(Method::POST, "/formations", "CreateFormation", "Create a formation", post(create)),
+            "CreateFormation",
+        )
+        .query([WAIT])
+        .body(reference("CreateFormation"))
+        .answers(201, reference("Formation"))
+        .answers(202, reference("OperationAccepted"))
+        .refuses(&[400, 409, 413])
+        .patient(),
+        permitted(
+            route(Method::GET, "/formations", "ListFormations", "List formations", get(list)),
+            "ListFormations",
+        )
+        .query([PROJECT])
+        .query(PAGING)
+        .answers(200, page_of("Formation"))
+        .refuses(&[400]),
+        permitted(route(Method::GET, ITEM, "GetFormation", "Get a formation", get(show)), "GetFormation")
+            .answers(200, reference("Formation"))
+            .refuses(&[404]),
+        permitted(
+            route(Method::PUT, ITEM, "UpdateFormation", "Deploy a formation again", put(update)),
+            "UpdateFormation",
+        )
+        .query([WAIT])
+        .body(reference("UpdateFormation"))
+        .answers(200, reference("Formation"))
+        .answers(202, reference("OperationAccepted"))
+        .refuses(&[400, 404, 409, 413])
+        .patient(),
+        permitted(
+            route(Method::DELETE, ITEM, "DeleteFormation", "Tear a formation down", delete(destroy)),
+            "DeleteFormation",
+        )
+        .query([WAIT])
+        .answers(200, reference("DeleteResult"))
+        .answers(202, reference("OperationAccepted"))
+        .refuses(&[404, 409])
+        .patient(),
+        permitted(
+            route(
+                Method::GET,
+                "/formations/{formation_id}/events",
+                "ListFormationEvents",
+                "List a formation's operations",
+                get(operations),
+            ),
+            "ListFormationEvents",
+        )
+        .query(PAGING)
+        .answers(200, page_of("FormationOperation"))
+        .refuses(&[400, 404]),
+    ]
+}
+
+async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
+    let reading = Reading::new(Gate::Open, app.options.formation_body);
+    let body: ValidateFormation = reading.read(&app, &principal, request).await?;
+    json(StatusCode::OK, &views::validation(&app.control.validate(&views::validate(body))))
+}
+
+async fn graph(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
+    let reading = Reading::new(Gate::Open, app.options.formation_body);
+    let body: GraphFormation = reading.read(&app, &principal, request).await?;
+    json(StatusCode::OK, &views::graph(app.control.graph(&views::template(body.template))?))
+}
+
+async fn plan(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
+    let reading = Reading::new(Gate::Project, app.options.formation_body);
+    let body: PlanFormation = reading.read(&app, &principal, request).await?;
+    let planned = app.control.plan_formation(&principal, views::plan(body)).await?;
+    json(StatusCode::OK, &views::planned(planned))
+}
+
+async fn create(State(app): State<App>, Caller(principal): Caller, query: Query, request: Request) -> Answer {
+    let wait = query.flag(WAIT.name, true)?;
+    let reading = Reading::new(Gate::Project, app.options.formation_body);
+    let body: CreateFormation = reading.read(&app, &principal, request).await?;
+    let create = views::create(body)?;
+    let (control, asking) = (app.control.clone(), principal.clone());
+    let deploy = detached(async move { control.create_formation(&asking, create).await }).await?;
+    deployed(&app, &principal, deploy, wait, StatusCode::CREATED).await
+}
+
+async fn update(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Id(id): Id,
+    query: Query,
+    request: Request,
+) -> Answer {
+    let wait = query.flag(WAIT.name, true)?;
+    let id = StackId::from(id);
+    let reading = Reading::new(Gate::Formation(id.clone()), app.options.formation_body);
+    let body: UpdateFormation = reading.read(&app, &principal, request).await?;
+    let update = views::update(body)?;
+    let (control, asking) = (app.control.clone(), principal.clone());
+    let deploy = detached(async move { control.update_formation(&asking, &id, update).await }).await?;
+    deployed(&app, &principal, deploy, wait, StatusCode::OK).await
+}
+
+/// The answer to a deploy. That it failed is no error of the request: the operation ran, and the
+/// formation says why (seed 4, "A Failed Deploy Still Answers 2xx").
+async fn deployed(
+    app: &App,
+    principal: &Principal,
+    deploy: Deploy,
+    wait: bool,
+    status: StatusCode,
+) -> Answer {
+    if !wait {
+        return accepted(&deploy);
+    }
+    app.control.wait(&deploy.operation).await?;
+    json(status, &views::formation(app.control.get_formation(principal, &deploy.formation).await?))
+}
+
+fn accepted(deploy: &Deploy) -> Answer {
+    let accepted = OperationAccepted::new(deploy.operation.to_string(), deploy.formation.to_string());
+    json(StatusCode::ACCEPTED, &accepted)
+}
+
+async fn destroy(State(app): State<App>, Caller(principal): Caller, Id(id): Id, query: Query) -> Answer {
+    let wait = query.flag(WAIT.name, true)?;
+    let (control, asking) = (app.control.clone(), principal.clone());
+    let deploy = detached(async move { control.delete_formation(&asking, &id.into()).await }).await?;
+    if !wait {
+        return accepted(&deploy);
+    }
+    app.control.wait(&deploy.operation).await?;
+    let record = app.control.operation(&principal, &deploy.operation).await?.record;
+    match (record.status, record.failure) {
+        (OperationStatus::Succeeded, _) => json(StatusCode::OK, &DeleteResult { success: true }),
+        (_, Some(failure)) => Err(failure.into()),
+        (_, None) => Err(ApiFailure::new(WireCode::FormationDeleteFailed, "The teardown did not finish.")),
+    }
+}
+
+async fn list(State(app): State<App>, Caller(principal): Caller, query: Query) -> Answer {
+    let slice = query.slice()?;
+    let project = query.text(PROJECT.name).map(ProjectId::from);
+    let found = app.control.list_formations(&principal, project.as_ref(), slice.limit, slice.offset).await?;
+    page(found.items, found.total, slice, views::formation)
+}
+
+async fn show(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {
+    json(StatusCode::OK, &views::formation(app.control.get_formation(&principal, &id.into()).await?))
+}
+
+async fn operations(State(app): State<App>, Caller(principal): Caller, Id(id): Id, query: Query) -> Answer {
+    let slice = query.slice()?;
+    let found = app.control.formation_operations(&principal, &id.into(), slice.limit, slice.offset).await?;
+    page(found.items, found.total, slice, |view| views::formation_operation(&view))
+}
