@@ -55,8 +55,7 @@ impl Document {
         Json::Object(members)
     }
 
-    /// Seals what stands at these paths. A path below another is part of it, and one at which
-    /// nothing stands is passed over.
+    /// Seals what stands at these paths, which are those of [`effective`].
     pub(crate) fn seal(
         key: &InstanceKey,
         id: &str,
@@ -66,10 +65,8 @@ impl Document {
     ) -> Self {
         let mut properties = plain.expose().clone();
         let mut sealed = Vec::new();
-        for path in outermost(secrets) {
-            let Some(value) = path.get_mut(&mut properties).filter(|value| !value.is_null()) else {
-                continue;
-            };
+        for path in secrets {
+            let Some(value) = path.get_mut(&mut properties) else { continue };
             let plaintext = Secret::new(canonical_bytes(value));
             let sealed_value = key.seal(&associated_data(id, path), plaintext.expose());
             let taken = std::mem::replace(value, json!({ SEALED: sealed_value.as_str() }));
@@ -135,16 +132,17 @@ fn segment_json(segment: &Segment) -> Json {
     }
 }
 
-/// The paths that do not lie below another of them.
-fn outermost(paths: &BTreeSet<Path>) -> Vec<&Path> {
-    let mut outer: Vec<&Path> = Vec::new();
+/// The paths at which something stands, without those that lie below another of them.
+pub(crate) fn effective(properties: &Json, paths: BTreeSet<Path>) -> BTreeSet<Path> {
+    let mut effective: Vec<Path> = Vec::new();
     // In their order a path comes right before all that lie below it.
     for path in paths {
-        if !outer.last().is_some_and(|last| last.contains(path)) {
-            outer.push(path);
+        let stands = path.get(properties).is_some_and(|value| !value.is_null());
+        if stands && !effective.last().is_some_and(|last| last.contains(&path)) {
+            effective.push(path);
         }
     }
-    outer
+    effective.into_iter().collect()
 }
 
 fn open_leaf(key: &InstanceKey, id: &str, path: &Path, leaf: &Json) -> Option<Secret<Json>> {
@@ -178,19 +176,16 @@ fn cut(properties: &mut Json, path: &Path) {
 mod tests {
     use super::*;
 
-    fn paths(list: &[Path]) -> BTreeSet<Path> {
-        list.iter().cloned().collect()
-    }
-
     fn sample() -> (InstanceKey, Secret<Json>, BTreeSet<Path>) {
         let plain =
             json!({ "name": "n", "list": ["a", {"deep": "zz-canary"}, "c"], "bag": {"k": "zz-canary"} });
-        let secrets = paths(&[
+        let secrets = BTreeSet::from([
             Path::of(["list"]).index(1),
             Path::of(["list"]).index(1).key("deep"),
             Path::of(["bag", "k"]),
             Path::of(["absent"]),
         ]);
+        let secrets = effective(&plain, secrets);
         (InstanceKey::from_bytes([7; 32]), Secret::new(plain), secrets)
     }
 

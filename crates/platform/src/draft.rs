@@ -5,7 +5,7 @@
 
 use crate::{
     Completeness, Findings, Node, Refusal, TypeEntry, check_bag,
-    document::{Document, Opened},
+    document::{Document, Opened, effective},
     redaction::redacted,
     references,
     scene::Scene,
@@ -269,6 +269,7 @@ impl<'a> Draft<'a> {
             return Err(Refusal::new(WireCode::ValidationFailed, message));
         }
         secrets.extend(entry.secret_places(Node::Plain(properties.expose())));
+        let secrets = effective(properties.expose(), secrets);
         Ok(Self { entry, key, id, project, properties, secrets })
     }
 

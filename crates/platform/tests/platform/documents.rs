@@ -1,9 +1,12 @@
 //! Documents: backing file, unique path, chunks.
 
-use crate::world::{World, refusal};
+use crate::world::{World, caller, refusal};
 use formwork_model::{Json, OperationErrorCode, Path};
+use formwork_platform::{Platform, UpdateMode};
 use formwork_plugin::OperationStatus;
+use formwork_store::{ListQuery, SqliteOptions, SqliteStore, Store};
 use serde_json::json;
+use std::sync::Arc;
 
 async fn chunk_texts(world: &World) -> Vec<String> {
     let chunks = world.stored("document_chunk").await;
@@ -81,4 +84,33 @@ async fn a_secret_text_stays_secret_in_its_chunks_and_a_path_cannot_be_secret() 
     let declared = json!({ "content": "c", "path": "/canary-0815" });
     let answer = world.try_create("document", declared, &[Path::of(["path"])]).await;
     assert_eq!(refusal(&answer).2, "`path` cannot be secret: it is a key that others see");
+}
+
+/// A document is the one type that writes several objects at once, so it is also tried on a store
+/// with tables of its own.
+#[tokio::test]
+async fn a_document_with_its_file_and_chunks_lives_in_sqlite_too() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store =
+        SqliteStore::open(directory.path().join("store"), &SqliteOptions::default()).expect("a store");
+    let store: Arc<dyn Store> = Arc::new(store);
+    let platform = Platform::new(Arc::clone(&store), formwork_model::InstanceKey::from_bytes([5; 32]));
+    let (type_name, project) = ("document".into(), "proj_one".into());
+    let body = json!({ "content": "abcdef", "path": "/a", "chunk_strategy": "size", "chunk_size": 2, "chunk_overlap": 0 });
+    let made = platform.rest_create(&caller(), &type_name, &project, body, None).await.expect("made");
+    let id = made["id"].as_str().expect("an id");
+    let body = json!({ "content": "abcd" });
+    let changed =
+        platform.rest_update(&caller(), &type_name, None, id, body, UpdateMode::Patch, Some(1)).await;
+    assert_eq!(changed.expect("changed")["size"], json!(4));
+    let chunks = || ListQuery {
+        type_name: "document_chunk".to_owned(),
+        projects: Vec::new(),
+        linked: None,
+        limit: 10,
+        offset: 0,
+    };
+    assert_eq!(store.reader().objects(&chunks()).await.expect("a page").total, 2);
+    platform.rest_delete(&caller(), &type_name, None, id, false).await.expect("deleted");
+    assert_eq!(store.reader().objects(&chunks()).await.expect("a page").total, 0);
 }

@@ -5,13 +5,15 @@ use formwork_model::{Json, OperationErrorCode};
 use formwork_plugin::OperationStatus;
 use serde_json::json;
 
+type Target = (&'static str, fn() -> Json);
+
 struct Case {
     type_name: &'static str,
     properties: fn(&str) -> Json,
     wire: &'static str,
     noun: &'static str,
-    /// Makes what the id would name.
-    target: Option<(&'static str, fn() -> Json)>,
+    /// What the id would name, and how it is declared.
+    target: Option<Target>,
 }
 
 const CASES: &[Case] = &[

@@ -9,7 +9,7 @@ use formwork_model::{
 use formwork_platform::{Platform, RestList, UpdateMode};
 use formwork_plugin::{OperationStatus, ReadRequest, ResourcePlugin};
 use serde_json::json;
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
 const CANARY: &str = "canary-7d1f-do-not-show";
 
@@ -57,8 +57,8 @@ async fn a_canary_is_nowhere_in_what_is_stored_or_answered() {
     let planted = plant(&world).await;
     let mut seen = world.everything_stored().await;
     for (type_name, id) in &planted {
-        seen += &format!("{:?}\n", world.read(type_name, id).await);
-        seen += &format!("{}\n", world.rest_get(type_name, id).await.expect("a representation"));
+        let _ = writeln!(seen, "{:?}", world.read(type_name, id).await);
+        let _ = writeln!(seen, "{}", world.rest_get(type_name, id).await.expect("a representation"));
         let query = RestList {
             type_name: (*type_name).into(),
             projects: None,
@@ -66,7 +66,7 @@ async fn a_canary_is_nowhere_in_what_is_stored_or_answered() {
             limit: None,
             offset: 0,
         };
-        seen += &format!("{:?}\n", world.platform.rest_list(query).await.expect("a page"));
+        let _ = writeln!(seen, "{:?}", world.platform.rest_list(query).await.expect("a page"));
     }
     assert!(!seen.contains(CANARY), "{seen}");
     assert!(seen.contains("$sealed"), "and yet it is kept");
@@ -257,4 +257,22 @@ fn credentials_by_their_place_are_named_for_whoever_lowers_a_declaration() {
     };
     assert!(rules.sensitive(&template("Bearer {{secret:")).is_empty());
     assert_eq!(rules.sensitive(&template("Bearer literal-key {{secret:")), [header_path()]);
+}
+
+#[tokio::test]
+async fn the_same_secrets_again_write_nothing_however_their_places_are_told() {
+    let world = World::new();
+    let declared = || {
+        let mut declared = provider();
+        declared["config"] = json!({ "key": { "deep": CANARY } });
+        declared
+    };
+    let outer = [Path::of(["config", "key"])];
+    let id = world.create_secret("ai_provider", declared(), &outer).await;
+    let before = world.stored("ai_provider").await;
+    let more = [Path::of(["config", "key"]), Path::of(["config", "key", "deep"]), Path::of(["base_url"])];
+    world.update_secret("ai_provider", &id, declared(), &more, &[]).await;
+    assert_eq!(world.stored("ai_provider").await, before);
+    world.update("ai_provider", &id, declared()).await;
+    assert_ne!(world.stored("ai_provider").await, before, "what is no secret any more is stored as data");
 }

@@ -11,7 +11,7 @@ use formwork_plugin::{
 };
 use formwork_store::{ListQuery, MemOptions, MemStore, Store, StoredObject};
 use serde_json::json;
-use std::sync::Arc;
+use std::{fmt::Write as _, sync::Arc};
 
 pub(crate) const STORED_TYPES: [&str; 9] = [
     "secret",
@@ -139,9 +139,9 @@ impl World {
         let mut text = String::new();
         for type_name in STORED_TYPES {
             for object in self.stored(type_name).await {
-                text += &format!("{object:?}\n");
+                let _ = writeln!(text, "{object:?}");
                 let links = self.store.reader().links_to(&object.id, 100).await.expect("links");
-                text += &format!("{links:?}\n");
+                let _ = writeln!(text, "{links:?}");
             }
         }
         text
