@@ -26,7 +26,14 @@ fn random() -> impl Strategy<Value = Random> {
     let types = proptest::sample::select(vec!["doc", "cut", "stiff", "blind"]);
     let refs = proptest::collection::vec((0_usize..8, 0_u8..5), 0..3);
     (types, 0_u8..3, 0_u8..2, 0_u8..3, proptest::bool::weighted(0.1), refs).prop_map(
-        |(type_name, name, fixed, token, retain, refs)| Random { type_name, name, fixed, token, retain, refs },
+        |(type_name, name, fixed, token, retain, refs)| Random {
+            type_name,
+            name,
+            fixed,
+            token,
+            retain,
+            refs,
+        },
     )
 }
 
@@ -219,7 +226,8 @@ fn no_secret_is_in_a_plan_or_a_warning() {
         json!({"label": "d", "type": "stiff", "properties": {"fixed": {"$secret": canary}}}),
         json!({"label": "e", "properties": {"token": {"nested": [{"$ref": "a"}, canary]}}}),
     ];
-    let rows = json!([{"label": "d", "type": "stiff", "native_id": "d-1", "sent": {"fixed": {"$digest": "old"}}}]);
+    let rows =
+        json!([{"label": "d", "type": "stiff", "native_id": "d-1", "sent": {"fixed": {"$digest": "old"}}}]);
     let written: Written = serde_json::from_value(
         json!({"about": "", "kind": "update", "resources": declared, "rows": rows, "outputs": {"o": {"$secret": canary}}}),
     )

@@ -30,11 +30,11 @@ pub fn drift(
             .filter(|name| seen.insert(*name))
             .collect(),
     };
-    let drifted = |name: &&str| {
+    let drifted = |(place, name): &(usize, &str)| {
         let hint = hint(schema, name);
-        !is_private(hint) && has_drifted(&hint.update_method, &object.echo, observed, name)
+        !is_private(hint) && has_drifted(&hint.update_method, &object.echo, observed, *place, name)
     };
-    let change = |name: &str| PatchOp {
+    let change = |(_, name): (usize, &str)| PatchOp {
         path: Path::of([name]),
         before: property_of(&object.echo, name),
         after: property_of(observed, name).map(|value| lift(&value)),
@@ -42,5 +42,5 @@ pub fn drift(
         immutable: hint(schema, name).create_only,
         place: None,
     };
-    names.into_iter().filter(drifted).map(change).collect()
+    names.into_iter().enumerate().filter(drifted).map(change).collect()
 }

@@ -66,8 +66,8 @@ pub(crate) fn judge(subject: &Subject<'_>, bag: &Bag<'_>) -> Verdict {
         return Verdict::Replace { patch: everything(subject, bag), because: Vec::new() };
     }
     let mut findings = Findings::default();
-    for (name, member) in &bag.0 {
-        findings.declared(subject, name, member);
+    for (place, (name, member)) in bag.0.iter().enumerate() {
+        findings.declared(subject, place, name, member);
     }
     if subject.ownership == Ownership::Full {
         findings.undeclared(subject, bag);
@@ -132,15 +132,18 @@ struct Findings {
 }
 
 impl Findings {
-    fn declared(&mut self, subject: &Subject<'_>, name: &str, member: &Member<'_>) {
+    fn declared(&mut self, subject: &Subject<'_>, place: usize, name: &str, member: &Member<'_>) {
         let hint = hint(subject.schema, name);
         let method = &hint.update_method;
         let always = is_always_sent(hint, subject.capabilities) && !member.is_kept();
         let view = member.view();
-        let changed =
-            if always { Sameness::Different } else { against(method, view, &subject.object.sent, name) };
+        let changed = if always {
+            Sameness::Different
+        } else {
+            against(method, view, &subject.object.sent, place, name)
+        };
         let seen = subject.observed.filter(|_| !is_private(hint));
-        let drifted = seen.is_some_and(|seen| has_drifted(method, &subject.object.echo, seen, name));
+        let drifted = seen.is_some_and(|seen| has_drifted(method, &subject.object.echo, seen, place, name));
         if changed == Sameness::Same && !drifted {
             // Which of two secrets an uncertain update left there cannot be seen: send it again.
             let unsure = subject.certainty == Certainty::Uncertain && view.has_secret() && !member.is_kept();
@@ -149,7 +152,8 @@ impl Findings {
             }
             return;
         }
-        let there = !always && seen.is_some_and(|seen| against(method, view, seen, name) == Sameness::Same);
+        let there =
+            !always && seen.is_some_and(|seen| against(method, view, seen, place, name) == Sameness::Same);
         if there {
             self.recorded = true;
         } else if changed == Sameness::Unknown && !drifted {
@@ -223,9 +227,10 @@ fn against(
     method: &UpdateMethod,
     declared: View<'_, formwork_model::PlannedLeaf>,
     other: &Stored,
+    place: usize,
     name: &str,
 ) -> Sameness {
-    match View::of(other).member(name) {
+    match View::of(other).member_near(name, place) {
         Some(other) => compare_property(method, declared, other, Secrets::Strict),
         None if matches!(declared, View::Unknown) => Sameness::Unknown,
         None => Sameness::Different,
@@ -233,8 +238,14 @@ fn against(
 }
 
 /// Whether a property is seen otherwise than the provider answered it to our own last write.
-pub(crate) fn has_drifted(method: &UpdateMethod, echo: &Stored, seen: &Stored, name: &str) -> bool {
-    match (View::of(echo).member(name), View::of(seen).member(name)) {
+pub(crate) fn has_drifted(
+    method: &UpdateMethod,
+    echo: &Stored,
+    seen: &Stored,
+    place: usize,
+    name: &str,
+) -> bool {
+    match (View::of(echo).member_near(name, place), View::of(seen).member_near(name, place)) {
         (Some(echo), Some(seen)) => compare_property(method, echo, seen, Secrets::Hidden) != Sameness::Same,
         (Some(only), None) | (None, Some(only)) => !only.is_hidden(),
         (None, None) => false,

@@ -41,10 +41,9 @@ impl Draft<'_, '_> {
         after.extend(self.resolving.get(&draft.row));
         self.pin_name(&draft.type_name);
         let action = Action::Cleanup { native_id: draft.native_id };
-        let mut step = blank(&row.stack, &row.label, existing(row), draft.type_name, action);
+        let mut step = blank(&row.stack, &row.label, existing(row), draft.type_name, draft.target, action);
         step.when = draft.when;
         step.before = draft.before;
-        step.target = draft.target;
         step.deletion_policy = draft.policy;
         step.after_steps = after;
         step.wave = if self.world.request.kind == OperationKind::Delete { 0 } else { CLEANUPS };

@@ -368,8 +368,8 @@ impl<'a> Draft<'_, 'a> {
         let resource = node.resource;
         let stack = &world.stack(node.stack).id;
         let place = if action == Action::NoOp { None } else { declaration_place(world, resource) };
-        let mut step = blank(stack, &resource.label, node.name.clone(), resource.type_name.clone(), action);
-        step.target = target_of(case);
+        let (row, type_name) = (node.name.clone(), resource.type_name.clone());
+        let mut step = blank(stack, &resource.label, row, type_name, target_of(case), action);
         step.deletion_policy = resource.deletion_policy;
         step.after_steps = self.after(case.index);
         if let Some(before) = self.fates[case.index as usize] {
@@ -429,10 +429,12 @@ pub(crate) fn disposal(policy: DeletionPolicy) -> DeletionPolicy {
 
 /// Where a resource lives: where its object is, if that is where it is declared.
 fn target_of(case: &Case<'_, '_>) -> TargetRev {
-    let declared = case.resource().target.clone().unwrap_or_else(|| TargetName::from(""));
+    let declared = case.resource().target.as_ref();
     match case.object() {
-        Some(object) if object.target.name == declared => object.target.clone(),
-        _ => TargetRev { name: declared, revision: 0 },
+        Some(object) if object.target.name.as_str() == declared.map_or("", TargetName::as_str) => {
+            object.target.clone()
+        }
+        _ => declared.map_or_else(TargetRev::default, |name| TargetRev { name: name.clone(), revision: 0 }),
     }
 }
 

@@ -159,6 +159,7 @@ pub(crate) fn blank(
     label: &Label,
     row: RowRef,
     type_name: TypeName,
+    target: TargetRev,
     action: Action,
 ) -> Step {
     Step {
@@ -175,7 +176,7 @@ pub(crate) fn blank(
         after: None,
         patch: Patch::None,
         undo: Undo::Nothing,
-        target: TargetRev::default(),
+        target,
         deletion_policy: DeletionPolicy::Delete,
         after_steps: Vec::new(),
         wave: 0,

@@ -8,7 +8,7 @@ use super::world::Seen;
 use crate::graph::narrow;
 use formwork_model::{
     Action, Cause, Condition, DeletionPolicy, Diagnostic, DiagnosticCode, Guard, IntentKind, Object,
-    OpenIntent, OperationKind, Patch, Path, Row, Step, StepId, TypeName, fingerprint,
+    OpenIntent, OperationKind, Patch, Path, Row, Step, StepId, TargetRev, TypeName, fingerprint,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -23,8 +23,8 @@ impl Draft<'_, '_> {
             let (Some(intent), Some(_)) = (&row.intent, self.world.row_stacks[at]) else { continue };
             self.pin_name(&intent.type_name);
             let type_name = intent.type_name.clone();
-            let mut step = blank(&row.stack, &row.label, existing(row), type_name, Action::Resolve);
-            step.target = intent.target.clone();
+            let target = intent.target.clone();
+            let mut step = blank(&row.stack, &row.label, existing(row), type_name, target, Action::Resolve);
             step.deletion_policy = intent.deletion_policy;
             step.position = row.position;
             let text =
@@ -150,8 +150,8 @@ impl Draft<'_, '_> {
             }
             _ => None,
         };
-        let mut step = self.going(row, &object.type_name, Action::Delete { replacing: false });
-        step.target = object.target.clone();
+        let mut step =
+            self.going(row, &object.type_name, &object.target, Action::Delete { replacing: false });
         step.before = Some(observed.unwrap_or(&object.sent).clone());
         if row.intent.is_some() {
             step.patch = Patch::AtRuntime;
@@ -172,8 +172,8 @@ impl Draft<'_, '_> {
             return self.forget(row, &intent.type_name, DeletionPolicy::Retain, "is retained");
         }
         self.pin_name(&intent.type_name);
-        let mut step = self.going(row, &intent.type_name, Action::Delete { replacing: false });
-        step.target = intent.target.clone();
+        let mut step =
+            self.going(row, &intent.type_name, &intent.target, Action::Delete { replacing: false });
         step.before = Some(intent.sent.clone());
         step.patch = Patch::AtRuntime;
         step.cause = self.removal_cause(row);
@@ -182,19 +182,18 @@ impl Draft<'_, '_> {
 
     fn forget(&mut self, row: &Row, type_name: &TypeName, policy: DeletionPolicy, why: &str) -> Step {
         self.pin_name(type_name);
-        let mut step = self.going(row, type_name, Action::Forget);
+        let target = row.current.as_ref().map(|object| object.target.clone()).unwrap_or_default();
+        let mut step = self.going(row, type_name, &target, Action::Forget);
         step.deletion_policy = policy;
-        if let Some(object) = &row.current {
-            step.target = object.target.clone();
-            step.before = Some(object.sent.clone());
-        }
+        step.before = row.current.as_ref().map(|object| object.sent.clone());
         step.cause = self.removal_cause(row);
         step.cause.0.insert(0, super::cause::link(format!("`{}` {why}", row.label), None));
         step
     }
 
-    fn going(&self, row: &Row, type_name: &TypeName, action: Action) -> Step {
-        let mut step = blank(&row.stack, &row.label, existing(row), type_name.clone(), action);
+    fn going(&self, row: &Row, type_name: &TypeName, target: &TargetRev, action: Action) -> Step {
+        let (type_name, target) = (type_name.clone(), target.clone());
+        let mut step = blank(&row.stack, &row.label, existing(row), type_name, target, action);
         step.wave = if self.world.request.kind == OperationKind::Delete { 0 } else { DELETES };
         step.position = row.position;
         step

@@ -112,10 +112,10 @@ impl<'a> Draft<'_, 'a> {
     ) -> StepId {
         let stack = &self.world.stack(case.node.stack).id;
         let action = Action::Delete { replacing: true };
-        let mut step = blank(stack, &row.label, existing(row), object.type_name.clone(), action);
+        let (type_name, target) = (object.type_name.clone(), object.target.clone());
+        let mut step = blank(stack, &row.label, existing(row), type_name, target, action);
         step.guard = case.unchanged(row, object);
         step.when = when;
-        step.target = object.target.clone();
         step.after_steps = self.after(case.index);
         step.before = Some(object.sent.clone());
         step.position = case.node.position;

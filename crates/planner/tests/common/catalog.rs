@@ -81,7 +81,8 @@ impl TestCatalog {
             ("whole", collection(UpdateMethod::Atomic)),
         ];
         let rules = |name: &str, capabilities: TypeCapabilities| {
-            let properties = properties.iter().map(|(name, schema)| ((*name).into(), schema.clone())).collect();
+            let properties =
+                properties.iter().map(|(name, schema)| ((*name).into(), schema.clone())).collect();
             let schema = Schema { type_name: name.into(), doc: "A test type.".into(), properties };
             Arc::new(Rules { schema: Arc::new(schema), capabilities })
         };

@@ -60,7 +60,13 @@ impl Model<'_> {
     fn step(&mut self, step: &Step) {
         let id = self.id(&step.row);
         self.rows.entry(id.clone()).or_insert_with(|| {
-            Row::new(id.clone(), step.stack.clone(), step.label.clone(), step.type_name.clone(), step.position)
+            Row::new(
+                id.clone(),
+                step.stack.clone(),
+                step.label.clone(),
+                step.type_name.clone(),
+                step.position,
+            )
         });
         match &step.action {
             Action::Create => self.put(step, &id, true),
@@ -211,7 +217,11 @@ impl Model<'_> {
             })
             .collect();
         let value = Json::from(text);
-        if secret { Stored::Leaf(StoredLeaf::Digest(digest_of(&key(), &value))) } else { Stored::Plain(value) }
+        if secret {
+            Stored::Leaf(StoredLeaf::Digest(digest_of(&key(), &value)))
+        } else {
+            Stored::Plain(value)
+        }
     }
 
     fn answer(&self, bound: &BoundRef) -> Json {
@@ -219,9 +229,7 @@ impl Model<'_> {
         let object = row.current.as_ref().expect("dependencies come first");
         match &bound.reference.path {
             RefPath::NativeId => Json::from(object.native_id.as_str()),
-            RefPath::Property(path) => {
-                object.echo.at(path).map_or(Json::Null, |value| value.masked())
-            }
+            RefPath::Property(path) => object.echo.at(path).map_or(Json::Null, |value| value.masked()),
             RefPath::Output(name) => panic!("the model has no output `{name}`"),
         }
     }

@@ -5,10 +5,10 @@
 use super::{Request, key};
 use formwork_model::{
     Certainty, DeletionPolicy, Dependency, Desired, EdgeKind, Expr, ExprLeaf, Generation, IntentKind, Json,
-    Label, Lookup, Matching, Mode, Object, Observation, OnFailure, OpenIntent, OperationKind, Ownership, Part,
-    Path, Planned, PlannedLeaf, Ref, RefPath, ResourceDesired, Row, RowStatus, Secret, Segment, SourceFile,
-    SourceMap, SourceNode, Span, StackDesired, StackKey, Stored, StoredLeaf, TargetRev, Timestamp, Tree,
-    digest_of,
+    Label, Lookup, Matching, Mode, Object, Observation, OnFailure, OpenIntent, OperationKind, Ownership,
+    Part, Path, Planned, PlannedLeaf, Ref, RefPath, ResourceDesired, Row, RowStatus, Secret, Segment,
+    SourceFile, SourceMap, SourceNode, Span, StackDesired, StackKey, Stored, StoredLeaf, TargetRev,
+    Timestamp, Tree, digest_of,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -152,8 +152,13 @@ impl WrittenResource {
 impl WrittenRow {
     fn row(&self, position: u32) -> Row {
         let id = format!("row-{}", self.label);
-        let mut row =
-            Row::new(id.into(), "stack-1".into(), self.label.as_str().into(), self.type_name.as_str().into(), position);
+        let mut row = Row::new(
+            id.into(),
+            "stack-1".into(),
+            self.label.as_str().into(),
+            self.type_name.as_str().into(),
+            position,
+        );
         row.generation = Generation(1);
         row.revision = 5;
         row.status = self.status;
@@ -212,9 +217,9 @@ fn tree<L>(value: &Json, leaf: &impl Fn(&str, &Json) -> Tree<L>) -> Tree<L> {
     }
     match value {
         Json::Array(items) => Tree::array(items.iter().map(|item| tree(item, leaf)).collect()),
-        Json::Object(members) => {
-            Tree::object(members.iter().map(|(name, value)| (name.as_str().into(), tree(value, leaf))).collect())
-        }
+        Json::Object(members) => Tree::object(
+            members.iter().map(|(name, value)| (name.as_str().into(), tree(value, leaf))).collect(),
+        ),
         plain => Tree::Plain(plain.clone()),
     }
 }
@@ -241,11 +246,12 @@ pub fn expr(value: &Json) -> Expr {
         "$keep" => Expr::Leaf(ExprLeaf::KeepPrevious),
         "$once" => Expr::Leaf(ExprLeaf::Once(Box::new(expr(argument)))),
         "$sub" => {
-            let parts = argument.as_array().expect("a list of parts").iter().map(|part| match special(part) {
-                Some(("$ref", to)) => Part::Ref(reference(text(to))),
-                Some(("$secret", value)) => Part::Secret(Secret::new(value.clone())),
-                _ => Part::Text(text(part).into()),
-            });
+            let parts =
+                argument.as_array().expect("a list of parts").iter().map(|part| match special(part) {
+                    Some(("$ref", to)) => Part::Ref(reference(text(to))),
+                    Some(("$secret", value)) => Part::Secret(Secret::new(value.clone())),
+                    _ => Part::Text(text(part).into()),
+                });
             Expr::Leaf(ExprLeaf::Template(parts.collect()))
         }
         other => panic!("`{other}` is nothing that can be declared"),
@@ -260,10 +266,9 @@ pub fn stored(value: &Json) -> Stored {
             sent: argument[1].clone(),
         }),
         "$digest" => Stored::Leaf(StoredLeaf::Digest(digest_of(&key(), argument))),
-        "$sealed" => Stored::Leaf(StoredLeaf::Sealed {
-            slot: "row-slot".into(),
-            digest: digest_of(&key(), argument),
-        }),
+        "$sealed" => {
+            Stored::Leaf(StoredLeaf::Sealed { slot: "row-slot".into(), digest: digest_of(&key(), argument) })
+        }
         other => panic!("`{other}` is nothing that can be stored"),
     })
 }

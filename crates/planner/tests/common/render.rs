@@ -16,7 +16,10 @@ pub fn outcome(result: &Result<Planning, Diagnostics>) -> String {
                 render_step(step, &mut out);
             }
             for base in &planning.plan.bases {
-                let row = base.row.as_ref().map_or("no row".to_owned(), |(id, revision)| format!("{id}@{revision}"));
+                let row = base
+                    .row
+                    .as_ref()
+                    .map_or("no row".to_owned(), |(id, revision)| format!("{id}@{revision}"));
                 let _ = writeln!(out, "base {}: {row} ({})", base.label, base.step);
             }
             for stack in &planning.plan.stacks {
