@@ -82,7 +82,11 @@ fn double_quoted(text: &str) -> Result<String, &'static str> {
 
 fn after_quote(rest: &str) -> Result<(), &'static str> {
     let rest = rest.trim_start();
-    if rest.is_empty() || rest.starts_with('#') { Ok(()) } else { Err("there is text after the closing quote") }
+    if rest.is_empty() || rest.starts_with('#') {
+        Ok(())
+    } else {
+        Err("there is text after the closing quote")
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +100,15 @@ mod tests {
         let all = ["A", "B", "C", "D", "E", "F", "G"].map(|name| file.get(name));
         assert_eq!(
             all,
-            [Some("1"), Some("two words"), Some("single # $X"), Some("a\n\"b\" \\x"), Some(""), Some("a=b#c"), None]
+            [
+                Some("1"),
+                Some("two words"),
+                Some("single # $X"),
+                Some("a\n\"b\" \\x"),
+                Some(""),
+                Some("a=b#c"),
+                None
+            ]
         );
     }
 
@@ -104,6 +116,9 @@ mod tests {
     fn a_bad_line_is_named_but_not_shown() {
         let error = EnvFile::parse("A=1\nsk-secret\n").expect_err("no `=`");
         assert_eq!(error.to_string(), "line 2: expected `KEY=value`");
-        assert_eq!(EnvFile::parse("A='x").map(drop), Err(EnvFileError { line: 1, reason: "the quote is not closed" }));
+        assert_eq!(
+            EnvFile::parse("A='x").map(drop),
+            Err(EnvFileError { line: 1, reason: "the quote is not closed" })
+        );
     }
 }

@@ -44,7 +44,9 @@ pub(crate) fn parameters(
             Ok(Value::Object(members)) => Ok(Some(members)),
             Ok(_) => Err(ParameterError::NotAnObject("it is another kind of value".to_owned())),
             // The text may hold secrets: only the place is told.
-            Err(error) => Err(ParameterError::NotAnObject(format!("syntax error at column {}", error.column()))),
+            Err(error) => {
+                Err(ParameterError::NotAnObject(format!("syntax error at column {}", error.column())))
+            }
         },
         (_, Some(_)) => Err(ParameterError::Both),
         (given, None) => {
@@ -113,13 +115,22 @@ mod tests {
 
     #[test]
     fn a_literal_is_taken_as_it_is() {
-        assert_eq!(with(&["Url=https://a/?x=1", "Empty="]), Ok(json!({"Url": "https://a/?x=1", "Empty": ""})));
-        assert_eq!(with(&["Price=$5.00", "At=@not a name"]), Ok(json!({"Price": "$5.00", "At": "@not a name"})));
+        assert_eq!(
+            with(&["Url=https://a/?x=1", "Empty="]),
+            Ok(json!({"Url": "https://a/?x=1", "Empty": ""}))
+        );
+        assert_eq!(
+            with(&["Price=$5.00", "At=@not a name"]),
+            Ok(json!({"Price": "$5.00", "At": "@not a name"}))
+        );
     }
 
     #[test]
     fn the_env_file_wins_over_the_environment() {
-        assert_eq!(with(&["A=@SHARED", "B=$SHARED", "SHARED"]), Ok(json!({"A": "file", "B": "file", "SHARED": "file"})));
+        assert_eq!(
+            with(&["A=@SHARED", "B=$SHARED", "SHARED"]),
+            Ok(json!({"A": "file", "B": "file", "SHARED": "file"}))
+        );
         assert_eq!(with(&["A=${SHELL_ONLY}", "APP"]), Ok(json!({"A": "shell", "APP": "from-file"})));
     }
 

@@ -55,7 +55,7 @@ impl Control {
     ) -> Result<Arc<Self>, ControlError> {
         let platform = Platform::new(store.clone(), key.clone());
         let catalog = Platform::catalog();
-        let mut registry = Registry::new();
+        let registry = Registry::new();
         registry
             .register(platform.clone(), catalog.names())
             .map_err(|clash| ControlError::new(formwork_model::WireCode::InternalError, clash.to_string()))?;

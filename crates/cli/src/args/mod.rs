@@ -5,8 +5,8 @@ mod resource;
 mod spelling;
 
 pub(crate) use formation::{
-    CreateFormation, DeleteFormation, FormationId, ListFormations, PlanFormation, TemplateArgs, UpdateFormation,
-    ValidateFormation,
+    CreateFormation, DeleteFormation, FormationId, ListFormations, ParameterArgs, PlanFormation,
+    TemplateArgs, UpdateFormation, ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -38,10 +38,24 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "NAME", help_heading = "Global options")]
     pub(crate) profile: Option<String>,
     /// How progress is shown
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "HOW", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        help_heading = "Global options"
+    )]
     pub(crate) progress: Progress,
     /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
     pub(crate) color: When,
 }
 
@@ -344,7 +358,9 @@ mod tests {
 
     #[test]
     fn an_id_is_given_by_place_or_by_either_flag() {
-        for line in ["f get-formation form_1", "f get-formation --id form_1", "f get-formation --formationId form_1"] {
+        for line in
+            ["f get-formation form_1", "f get-formation --id form_1", "f get-formation --formationId form_1"]
+        {
             match parsed(line).expect(line).command {
                 Command::Static(Static::GetFormation(formation)) => assert_eq!(formation.get(), "form_1"),
                 other => panic!("{line}: {other:?}"),

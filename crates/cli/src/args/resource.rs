@@ -53,9 +53,16 @@ pub(super) fn add_commands(tree: Command) -> Command {
                 .args(property_flags(schema)),
         )
         .subcommand({
-            let delete = Command::new(kebab_name(route.delete)).about(format!("Delete: {title}")).args(id_flags(route));
+            let delete = Command::new(kebab_name(route.delete))
+                .about(format!("Delete: {title}"))
+                .args(id_flags(route));
             if route.force {
-                delete.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help("Take its dependents along"))
+                delete.arg(
+                    Arg::new("force")
+                        .long("force")
+                        .action(ArgAction::SetTrue)
+                        .help("Take its dependents along"),
+                )
             } else {
                 delete
             }
@@ -143,7 +150,8 @@ fn body(route: &RestRoute, matches: &ArgMatches, with_project: bool) -> Result<M
     let Some(rules) = Platform::catalog().get(&route.type_name.into()) else { return Ok(members) };
     for (name, property) in &rules.schema().properties {
         if let Some(text) = matches.get_one::<String>(&format!("property.{name}")) {
-            let value = value(property, text).map_err(|expected| format!("`--{}` must be {expected}", kebab(name)))?;
+            let value = value(property, text)
+                .map_err(|expected| format!("`--{}` must be {expected}", kebab(name)))?;
             members.insert(name.to_string(), value);
         }
     }

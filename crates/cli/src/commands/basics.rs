@@ -46,7 +46,10 @@ pub(crate) async fn delete(session: &Session, path: &str, id: &str) -> Result<Ex
     show(session, HttpMethod::Delete, &format!("{path}/{}", Client::segment(id)), &[], None).await
 }
 
-pub(crate) async fn create_project(session: &Session, arguments: &CreateProject) -> Result<Exit, CommandError> {
+pub(crate) async fn create_project(
+    session: &Session,
+    arguments: &CreateProject,
+) -> Result<Exit, CommandError> {
     let body = json!({ "name": arguments.name });
     show(session, HttpMethod::Post, "/projects", &[], Some(&body)).await
 }
@@ -63,7 +66,10 @@ pub(crate) async fn get_operation(session: &Session, operation: &OperationId) ->
     get(session, "/operations", operation.get()).await
 }
 
-pub(crate) async fn cancel_operation(session: &Session, arguments: &CancelOperation) -> Result<Exit, CommandError> {
+pub(crate) async fn cancel_operation(
+    session: &Session,
+    arguments: &CancelOperation,
+) -> Result<Exit, CommandError> {
     let path = format!("/operations/{}/cancel", Client::segment(arguments.operation.get()));
     show(session, HttpMethod::Post, &path, &[], Some(&json!({ "force": arguments.force }))).await
 }

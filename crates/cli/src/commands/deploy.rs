@@ -47,7 +47,12 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
 
 /// Follows a deploy and answers with the formation. A failed one is an answer too, on stdout, and
 /// then a reason on stderr and exit 1 (seed 4, "A Failed Deploy Still Answers 2xx").
-async fn deployed(session: &Session, command: &str, begun: Value, no_wait: bool) -> Result<Exit, CommandError> {
+async fn deployed(
+    session: &Session,
+    command: &str,
+    begun: Value,
+    no_wait: bool,
+) -> Result<Exit, CommandError> {
     if no_wait {
         json::print(&begun)?;
         return Ok(Exit::Done);

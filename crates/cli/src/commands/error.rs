@@ -64,7 +64,7 @@ pub(crate) struct SourceText {
 impl From<ClientError> for CommandError {
     fn from(error: ClientError) -> Self {
         match error {
-            ClientError::Api(error) => Self::Api { error: Box::new(error), source_text: None },
+            ClientError::Api(error) => Self::Api { error, source_text: None },
             ClientError::Transport(error) => Self::Transport(error),
         }
     }
@@ -95,9 +95,9 @@ impl CommandError {
             Self::Session(error) => error.hint(),
             Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
-            Self::Transport(TransportError::Connect { .. }) => {
-                Some("is the server running, and is the URL right? Without one, Formwork serves itself".to_owned())
-            }
+            Self::Transport(TransportError::Connect { .. }) => Some(
+                "is the server running, and is the URL right? Without one, Formwork serves itself".to_owned(),
+            ),
             _ => None,
         }
     }

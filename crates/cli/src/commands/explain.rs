@@ -49,7 +49,10 @@ mod tests {
     fn every_code_has_a_page_that_names_it() {
         for code in codes() {
             let page = pages::page(code).unwrap_or_else(|| panic!("`{code}` has no page"));
-            assert!(page.starts_with(&format!("# {code}: ")), "the page of `{code}` does not begin with its name");
+            assert!(
+                page.starts_with(&format!("# {code}: ")),
+                "the page of `{code}` does not begin with its name"
+            );
             assert!(page.lines().count() >= 5, "the page of `{code}` says too little");
         }
     }

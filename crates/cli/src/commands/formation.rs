@@ -14,7 +14,8 @@ use serde_json::Value;
 pub(crate) async fn validate(session: &Session, arguments: &ValidateFormation) -> Result<Exit, CommandError> {
     let source = required_template(&arguments.template)?;
     let parameters = parameter_bag(&arguments.parameters)?;
-    let body = Body::default().with("template", Some(source.text.as_str())).with("parameters", parameters).build();
+    let body =
+        Body::default().with("template", Some(source.text.as_str())).with("parameters", parameters).build();
     let answer = session.client().request(HttpMethod::Post, "/formations/validate", &[], Some(&body)).await;
     let answer = answer.map_err(|error| CommandError::from(error).in_source(Some(source.clone())))?;
     let validation = answer.body.unwrap_or_default();
@@ -38,7 +39,8 @@ pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result
         .build();
     let client = session.client().clone().with_timeout(None);
     let answer = client.request(HttpMethod::Post, "/formations/plan", &[], Some(&body)).await;
-    let planned = answer.map_err(|error| CommandError::from(error).in_source(source.clone()))?.body.unwrap_or_default();
+    let planned =
+        answer.map_err(|error| CommandError::from(error).in_source(source.clone()))?.body.unwrap_or_default();
     json::print(&planned)?;
     error::print_details(&planned["warnings"], "warning", source.as_ref());
     let changed = plan::print(&planned, source.as_ref());

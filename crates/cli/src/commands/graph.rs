@@ -14,7 +14,8 @@ pub(crate) async fn run(session: &Session, arguments: &Graph) -> Result<Exit, Co
     let source = required_template(&arguments.template)?;
     let body = json!({ "template": source.text });
     let answer = session.client().request(HttpMethod::Post, "/formations/graph", &[], Some(&body)).await;
-    let answer = answer.map_err(|error| CommandError::from(error).in_source(Some(source)))?.body.unwrap_or_default();
+    let answer =
+        answer.map_err(|error| CommandError::from(error).in_source(Some(source)))?.body.unwrap_or_default();
     if arguments.format == GraphFormat::Json {
         crate::ui::json::print(&answer)?;
         return Ok(Exit::Done);

@@ -4,7 +4,7 @@ mod agent;
 mod basics;
 mod completions;
 mod deploy;
-mod error;
+pub(crate) mod error;
 pub(crate) mod explain;
 mod formation;
 mod graph;
@@ -73,7 +73,9 @@ fn need(command: &Command) -> Need {
             | Static::GetProject(_)
             | Static::ListTokens(_),
         ) => Need::Read,
-        Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => Need::Read,
+        Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => {
+            Need::Read
+        }
         _ => Need::Write,
     }
 }

@@ -41,8 +41,9 @@ pub(crate) fn template(arguments: &TemplateArgs) -> Result<Option<SourceText>, C
 /// # Errors
 /// As [`template`], and where there is none.
 pub(crate) fn required_template(arguments: &TemplateArgs) -> Result<SourceText, CommandError> {
-    template(arguments)?
-        .ok_or_else(|| CommandError::Argument("a template is needed: give --template-file or --template".to_owned()))
+    template(arguments)?.ok_or_else(|| {
+        CommandError::Argument("a template is needed: give --template-file or --template".to_owned())
+    })
 }
 
 /// Text that is not UTF-8 goes on as it is as far as JSON can carry it: the server's error about
@@ -54,8 +55,9 @@ fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<String, Comman
     if bytes.len() as u64 > limit {
         return Err(CommandError::TooLarge { path: path.to_owned(), limit });
     }
-    String::from_utf8(bytes)
-        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8: {}", error.utf8_error()))))
+    String::from_utf8(bytes).map_err(|error| {
+        failed(io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8: {}", error.utf8_error())))
+    })
 }
 
 /// The parameters of the flags; `None` if none were given.
@@ -66,7 +68,8 @@ pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<Stri
     let file = match &arguments.env_file {
         None => EnvFile::default(),
         Some(path) => {
-            let opened = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
+            let opened =
+                File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
             let text = read(opened, path, MAX_ENV_FILE)?;
             EnvFile::parse(&text).map_err(|source| CommandError::EnvFile { path: path.clone(), source })?
         }
@@ -83,8 +86,9 @@ pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<Stri
 /// # Errors
 /// It is not JSON; the message has the place, not the text.
 pub(crate) fn json_flag(flag: &str, text: &str) -> Result<Value, CommandError> {
-    serde_json::from_str(text)
-        .map_err(|error| CommandError::Argument(format!("`{flag}` is not JSON: syntax error at column {}", error.column())))
+    serde_json::from_str(text).map_err(|error| {
+        CommandError::Argument(format!("`{flag}` is not JSON: syntax error at column {}", error.column()))
+    })
 }
 
 /// A body under construction: members that are not given are left out.

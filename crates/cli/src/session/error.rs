@@ -1,8 +1,10 @@
 //! Why this process can't serve itself.
 
 use formwork_api::EndpointError;
+use formwork_config::ConfigError;
 use formwork_control::ControlError;
 use formwork_secret::KeyError;
+use formwork_server::ListenError;
 use formwork_store::StoreError;
 use std::io;
 use std::path::PathBuf;
@@ -22,10 +24,10 @@ pub(crate) enum SessionError {
     Store(#[from] StoreError),
     #[error("cannot start")]
     Control(#[from] ControlError),
-    #[error("cannot listen on `{at}`")]
-    Listen { at: String, source: io::Error },
-    #[error("{0}")]
-    Server(String),
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
 }
 
 impl SessionError {
@@ -34,10 +36,14 @@ impl SessionError {
         match self {
             Self::Endpoint(error) => Some(error.hint().to_owned()),
             Self::Key(error) => error.hint(),
-            Self::Busy { .. } => Some("`formwork agent status` says who; stop that process, or wait for it".to_owned()),
+            Self::Busy { .. } => {
+                Some("`formwork agent status` says who; stop that process, or wait for it".to_owned())
+            }
             Self::Store(StoreError::Newer { .. }) => {
                 Some("use the newer `formwork` that wrote it, or another `FORMWORK_DATA_DIR`".to_owned())
             }
+            Self::Listen(error) => error.hint().map(str::to_owned),
+            Self::Config(error) => error.hint(),
             _ => None,
         }
     }

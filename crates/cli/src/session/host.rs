@@ -7,7 +7,7 @@ use formwork_config::{Database, Settings};
 use formwork_control::{Control, ControlOptions};
 use formwork_engine::{EngineOptions, SystemClock};
 use formwork_model::{InstanceKey, OwnerId, Secret};
-use formwork_server::{Listeners, Server, ServerOptions};
+use formwork_server::{Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,15 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) struct Host {
     control: Arc<Control>,
     client: Client,
-    server: Option<Server>,
+    server: Option<Serving>,
     /// Given up last.
     _lock: Option<DataLock>,
+}
+
+/// The sockets of a host.
+struct Serving {
+    shutdown: Shutdown,
+    task: tokio::task::JoinHandle<()>,
 }
 
 impl Host {
@@ -33,7 +39,7 @@ impl Host {
     /// # Errors
     /// Anything that stands in the way.
     pub(crate) async fn open(settings: &Settings, need: Need) -> Result<Option<Self>, SessionError> {
-        let nothing_stored = !settings.data_dir.exists() && matches!(settings.database, Database::Sqlite { .. });
+        let nothing_stored = !settings.data_dir.exists() && matches!(settings.database, Database::Sqlite(_));
         if need == Need::Nothing || (need == Need::Read && nothing_stored) {
             return Self::nowhere().await.map(Some);
         }
@@ -48,7 +54,10 @@ impl Host {
     ///
     /// # Errors
     /// Anything that stands in the way.
-    pub(crate) async fn resident(settings: &Settings, listen: Option<SocketAddr>) -> Result<Option<Self>, SessionError> {
+    pub(crate) async fn resident(
+        settings: &Settings,
+        listen: Option<SocketAddr>,
+    ) -> Result<Option<Self>, SessionError> {
         let Some(host) = Self::serve(settings, true, listen).await? else { return Ok(None) };
         host.recover(false).await?;
         Ok(Some(host))
@@ -57,7 +66,9 @@ impl Host {
     /// Serves nobody but this command, and keeps nothing.
     async fn nowhere() -> Result<Self, SessionError> {
         let owner = OwnerId::from(format!("{}@nowhere", std::process::id()));
-        let control = Control::open(stores::nowhere(), InstanceKey::generate(), Arc::new(SystemClock), options(owner)).await?;
+        let control =
+            Control::open(stores::nowhere(), InstanceKey::generate(), Arc::new(SystemClock), options(owner))
+                .await?;
         let token = Secret::new(hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token).await?;
         let client = in_process(&control, token);
@@ -81,10 +92,12 @@ impl Host {
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
         control.admin_token(&token).await?;
         let socket = settings.data_dir.agent_socket();
-        let router = formwork_server::router(control.clone(), ServerOptions::default());
-        let listeners = Listeners::bind(&socket, listen)
-            .map_err(|source| SessionError::Listen { at: socket.display().to_string(), source })?;
-        let server = Server::start(listeners, router);
+        let mut listeners = Listeners::new();
+        listeners.unix(&socket).await?;
+        if let Some(address) = listen {
+            listeners.tcp(address).await?;
+        }
+        let server = Serving::start(&control, listeners);
         let client = in_process(&control, token);
         Ok(Some(Self { control, client, server: Some(server), _lock: Some(lock) }))
     }
@@ -107,25 +120,25 @@ impl Host {
         &self.client
     }
 
-    /// Waits until its operations are done and nobody uses it, then stops.
+    /// Waits until its operations, and those of clients it served meanwhile, are done; then stops.
     pub(crate) async fn leave(mut self) {
-        while !self.control.running().is_empty() || self.server.as_ref().is_some_and(|server| server.connections() > 0) {
+        while !self.control.running().is_empty() {
             tokio::time::sleep(LOOK).await;
         }
-        self.stop(Duration::ZERO).await;
+        self.stop().await;
     }
 
     /// Serves until told to stop; what is in flight may end within a bound.
     pub(crate) async fn serve_until_stopped(mut self) {
         super::interrupt::stop_requested().await;
-        self.stop(GRACE).await;
+        self.stop().await;
     }
 
-    async fn stop(&mut self, grace: Duration) {
-        if let Some(server) = self.server.take() {
-            server.stop(grace).await;
+    async fn stop(&mut self) {
+        match self.server.take() {
+            Some(server) => server.stop().await,
+            None => self.control.shutdown(GRACE).await,
         }
-        self.control.shutdown(grace).await;
     }
 
     /// Leaves at once; what runs is recovered later.
@@ -134,8 +147,25 @@ impl Host {
     }
 }
 
+impl Serving {
+    fn start(control: &Arc<Control>, listeners: Listeners) -> Self {
+        let shutdown = Shutdown::new();
+        let options = ServerOptions { shutdown: shutdown.clone(), ..ServerOptions::default() };
+        let task = tokio::spawn(formwork_server::run(control.clone(), listeners, options, GRACE));
+        Self { shutdown, task }
+    }
+
+    /// Stops accepting, lets what is in flight finish within the grace period, stops the use cases.
+    async fn stop(self) {
+        self.shutdown.trigger();
+        // A panic in it has been reported already; there is nothing left to stop then.
+        let _ = self.task.await;
+    }
+}
+
 fn in_process(control: &Arc<Control>, token: Secret<String>) -> Client {
-    Client::in_process(formwork_server::router(control.clone(), ServerOptions::default())).with_bearer(Some(token))
+    Client::in_process(formwork_server::router(control.clone(), ServerOptions::default()))
+        .with_bearer(Some(token))
 }
 
 fn options(owner: OwnerId) -> ControlOptions {

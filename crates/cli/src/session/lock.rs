@@ -53,7 +53,8 @@ impl DataLock {
     /// # Errors
     /// The file can't be opened or written.
     pub(crate) fn take(path: &Path, holder: Holder) -> io::Result<Result<Self, Option<Holder>>> {
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Err(read_holder(&mut file))),

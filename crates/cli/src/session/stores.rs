@@ -3,7 +3,9 @@
 use super::SessionError;
 use formwork_config::{Database, Settings};
 use formwork_model::InstanceKey;
-use formwork_store::{MemOptions, MemStore, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store};
+use formwork_store::{
+    MemOptions, MemStore, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store,
+};
 use std::sync::Arc;
 
 /// Opens the store that the settings name.
@@ -12,9 +14,9 @@ use std::sync::Arc;
 /// It can't be opened.
 pub(super) async fn open(settings: &Settings) -> Result<Arc<dyn Store>, SessionError> {
     Ok(match &settings.database {
-        Database::Sqlite { path } => Arc::new(SqliteStore::open(path, SqliteOptions::default())?),
-        Database::Postgres { url } => {
-            Arc::new(PostgresStore::open(url.expose(), PostgresOptions::default()).await?)
+        Database::Sqlite(path) => Arc::new(SqliteStore::open(path, &SqliteOptions::default())?),
+        Database::Postgres(url) => {
+            Arc::new(PostgresStore::open(url.expose(), &PostgresOptions::default()).await?)
         }
     })
 }

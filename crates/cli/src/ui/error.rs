@@ -16,7 +16,9 @@ pub(crate) fn print(error: &CommandError) {
         let details = error.body.meta.as_ref().map_or(&Value::Null, |meta| &meta["details"]);
         let drawn = print_details(details, "error", source_text.as_ref());
         let mut body = serde_json::json!({ "status": error.status, "error": error.body });
-        if drawn > 0 && let Some(meta) = body["error"]["meta"].as_object_mut() {
+        if drawn > 0
+            && let Some(meta) = body["error"]["meta"].as_object_mut()
+        {
             // They stand above, with their lines.
             meta.shift_remove("details");
         }

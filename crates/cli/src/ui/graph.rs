@@ -33,7 +33,11 @@ fn dot(graph: &Graph) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut text = String::from("digraph formation {\n  rankdir=LR;\n  node [shape=box];\n");
     for node in &graph.nodes {
-        let label = format!("{}\\n{}", node.logical_id.replace('\\', "\\\\").replace('"', "\\\""), node.resource_type);
+        let label = format!(
+            "{}\\n{}",
+            node.logical_id.replace('\\', "\\\\").replace('"', "\\\""),
+            node.resource_type
+        );
         let _ = writeln!(text, "  {} [label=\"{label}\"];", quoted(&node.logical_id));
     }
     for edge in &graph.edges {

@@ -62,10 +62,21 @@ fn summary(planned: &Value) -> String {
 }
 
 fn width(changes: &[&Value], key: &str) -> usize {
-    changes.iter().filter_map(|change| change[key].as_str()).map(|text| text.chars().count()).max().unwrap_or(0)
+    changes
+        .iter()
+        .filter_map(|change| change[key].as_str())
+        .map(|text| text.chars().count())
+        .max()
+        .unwrap_or(0)
 }
 
-fn line(text: &mut String, change: &Value, widths: (usize, usize), source: Option<&SourceText>, style: Styles) {
+fn line(
+    text: &mut String,
+    change: &Value,
+    widths: (usize, usize),
+    source: Option<&SourceText>,
+    style: Styles,
+) {
     let field = |key: &str| change[key].as_str().unwrap_or_default();
     let (symbol, tone) = match field("action") {
         "create" => ("+", style.done),
@@ -76,7 +87,8 @@ fn line(text: &mut String, change: &Value, widths: (usize, usize), source: Optio
     };
     let place = place(change, source).unwrap_or_default();
     let (kind, label) = (field("resource_type"), field("logical_id"));
-    let line = format!("  {} {kind:<a$}  {label:<b$}   {place}", symbol.style(tone), a = widths.0, b = widths.1);
+    let line =
+        format!("  {} {kind:<a$}  {label:<b$}   {place}", symbol.style(tone), a = widths.0, b = widths.1);
     let _ = writeln!(text, "{}", line.trim_end());
     for cause in change["cause"].as_array().into_iter().flatten() {
         if let Some(cause) = cause.as_str().or_else(|| cause["text"].as_str()) {
@@ -115,7 +127,9 @@ fn properties(text: &mut String, change: &Value, style: Styles) {
 }
 
 fn is_mask(value: &Value) -> bool {
-    value.as_object().is_some_and(|members| members.len() == 1 && members.get("no_echo") == Some(&Value::Bool(true)))
+    value
+        .as_object()
+        .is_some_and(|members| members.len() == 1 && members.get("no_echo") == Some(&Value::Bool(true)))
 }
 
 fn shown(value: &Value) -> String {

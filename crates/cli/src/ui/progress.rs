@@ -129,8 +129,18 @@ impl Progress {
         self.redraw();
     }
 
-    fn settled(&mut self, event: &OperationEvent, action: &str, kind: &str, label: &str, age: Option<Duration>) {
-        let took = age.filter(|age| age.as_millis() >= 100).map(|age| format!("  {}", seconds(age))).unwrap_or_default();
+    fn settled(
+        &mut self,
+        event: &OperationEvent,
+        action: &str,
+        kind: &str,
+        label: &str,
+        age: Option<Duration>,
+    ) {
+        let took = age
+            .filter(|age| age.as_millis() >= 100)
+            .map(|age| format!("  {}", seconds(age)))
+            .unwrap_or_default();
         match (event.status, event.action) {
             (EventStatus::Succeeded, EventAction::NoOp) => self.unchanged += 1,
             (EventStatus::Succeeded, _) => {
@@ -143,12 +153,18 @@ impl Progress {
                 self.skipped += 1;
                 let why = event.note.as_deref().or(event.error.as_ref().map(|error| error.message.as_str()));
                 let mark = "-".style(self.style.quiet).to_string();
-                self.finished_line(&format!("{mark} {action} {kind} {label} skipped: {}", why.unwrap_or("a step before it failed")));
+                self.finished_line(&format!(
+                    "{mark} {action} {kind} {label} skipped: {}",
+                    why.unwrap_or("a step before it failed")
+                ));
             }
             _ => {
                 self.failed += 1;
                 let error = event.error.as_ref();
-                let why = error.map_or_else(|| "failed".to_owned(), |error| format!("{}: {}", error.code, error.message));
+                let why = error.map_or_else(
+                    || "failed".to_owned(),
+                    |error| format!("{}: {}", error.code, error.message),
+                );
                 let mark = "✗".style(self.style.error).to_string();
                 self.finished_line(&format!("{mark} {action} {kind} {label}{took}  {why}"));
                 self.failures.push(format!("{label} ({kind})"));
@@ -161,11 +177,16 @@ impl Progress {
         if self.form != Form::Plain {
             return;
         }
-        let named: Vec<_> = waiting.iter().take(3).map(|step| format!("{} ({})", step.logical_id, step.on)).collect();
+        let named: Vec<_> =
+            waiting.iter().take(3).map(|step| format!("{} ({})", step.logical_id, step.on)).collect();
         let more = waiting.len().saturating_sub(3);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         if !named.is_empty() {
-            self.say(&format!("… waiting for {}{more}, {} in all", named.join(", "), seconds(self.started.elapsed())));
+            self.say(&format!(
+                "… waiting for {}{more}, {} in all",
+                named.join(", "),
+                seconds(self.started.elapsed())
+            ));
         }
     }
 
@@ -198,9 +219,17 @@ impl Progress {
     }
 
     fn over(&self, end: &OperationEnd, formation: &str) {
-        let counts = [(self.done, "done"), (self.failed, "failed"), (self.skipped, "skipped"), (self.unchanged, "unchanged")];
-        let counts: Vec<_> =
-            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}")).collect();
+        let counts = [
+            (self.done, "done"),
+            (self.failed, "failed"),
+            (self.skipped, "skipped"),
+            (self.unchanged, "unchanged"),
+        ];
+        let counts: Vec<_> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, words)| format!("{count} {words}"))
+            .collect();
         let counts = if counts.is_empty() { "nothing to do".to_owned() } else { counts.join(" · ") };
         let took = seconds(self.started.elapsed());
         if end.status == OperationStatus::Succeeded {
@@ -227,7 +256,8 @@ impl Progress {
 
     #[expect(clippy::unused_self, reason = "all that is said goes through one place")]
     fn say(&self, line: &str) {
-        let line: String = line.chars().filter(|letter| !letter.is_control() || *letter == '\u{1b}').collect();
+        let line: String =
+            line.chars().filter(|letter| !letter.is_control() || *letter == '\u{1b}').collect();
         anstream::eprintln!("{}", line.trim_end());
     }
 
@@ -246,7 +276,8 @@ impl Progress {
             return;
         }
         self.clear();
-        let mut lines: Vec<_> = self.active.values().take(MOST_ACTIVE).map(|active| self.active_line(active)).collect();
+        let mut lines: Vec<_> =
+            self.active.values().take(MOST_ACTIVE).map(|active| self.active_line(active)).collect();
         if self.active.len() > MOST_ACTIVE {
             lines.push(format!("  … and {} more", self.active.len() - MOST_ACTIVE));
         }
@@ -259,7 +290,8 @@ impl Progress {
     }
 
     fn active_line(&self, active: &Active) -> String {
-        let attempt = if active.attempt > 1 { format!("  attempt {}", active.attempt) } else { String::new() };
+        let attempt =
+            if active.attempt > 1 { format!("  attempt {}", active.attempt) } else { String::new() };
         let note = active.note.as_ref().map(|note| format!("  {note}")).unwrap_or_default();
         let age = seconds(active.since.elapsed());
         format!("{} {}  {age}{attempt}{note}", "…".style(self.style.active), active.line)

@@ -4,7 +4,6 @@
 use crate::ControlError;
 use formwork_model::{
     Failure, InstanceKey, Json, OperationId, OperationKind, ProjectId, Sealed, StackId, WireCode,
-    canonical_bytes,
 };
 use formwork_store::{Link, NewObject, ObjectChange, ObjectWrite, StoredObject, UniqueKey};
 use serde::{Deserialize, Serialize};
