@@ -1,10 +1,9 @@
 //! From what a plugin answers to what an operation understands. Every text passes the censor.
 
-use crate::calls::Calls;
 use crate::censor::Censor;
-use crate::conceal::{SecretPlaces, conceal};
+use crate::conceal::{Secrecy, conceal};
 use formwork_engine_core::{Answer, ReadAnswer};
-use formwork_model::{Digest, Failure, Json, Path, Stored, WireCode};
+use formwork_model::{Failure, WireCode};
 use formwork_plugin::{OperationErrorCode, OperationStatus, PluginError, ProgressResult, ReadResult};
 use serde_json::json;
 
@@ -44,15 +43,10 @@ impl From<Unmade> for Answer {
 }
 
 /// How a call, or a poll, ended.
-pub(crate) fn progress(
-    raw: Raw<ProgressResult>,
-    creates: bool,
-    places: &SecretPlaces,
-    calls: &Calls,
-) -> Answer {
+pub(crate) fn progress(raw: Raw<ProgressResult>, creates: bool, secrecy: &Secrecy<'_>) -> Answer {
     let result = match raw {
         Raw::Deadline | Raw::Answer(Err(PluginError::Deadline { .. })) => return Answer::Deadline,
-        Raw::Answer(Err(error)) => return lost(&error, &calls.censor),
+        Raw::Answer(Err(error)) => return lost(&error, secrecy.censor),
         Raw::Answer(Ok(result)) => result,
     };
     match result.operation_status {
@@ -63,21 +57,21 @@ pub(crate) fn progress(
             native_id: result.native_id,
             properties: result
                 .resource_properties
-                .map(|properties| stored(properties, &result.secret_digests, places, calls)),
+                .map(|properties| conceal(properties, &result.secret_digests, *secrecy)),
         },
         OperationStatus::InProgress | OperationStatus::Pending => match result.request_id {
             Some(request_id) => Answer::InProgress { request_id, native_id: result.native_id },
             None => nonsense("the provider says that it goes on, but not what to ask for"),
         },
-        OperationStatus::Failure => refusal(result, &calls.censor),
+        OperationStatus::Failure => refusal(result, secrecy.censor),
     }
 }
 
 /// What a read found.
-pub(crate) fn read(raw: Raw<ReadResult>, places: &SecretPlaces, calls: &Calls) -> ReadAnswer {
+pub(crate) fn read(raw: Raw<ReadResult>, secrecy: &Secrecy<'_>) -> ReadAnswer {
     let result = match raw {
         Raw::Deadline => return read_failed(None, deadline_failure()),
-        Raw::Answer(Err(error)) => return read_failed(None, plugin_failure(&error, &calls.censor)),
+        Raw::Answer(Err(error)) => return read_failed(None, plugin_failure(&error, secrecy.censor)),
         Raw::Answer(Ok(result)) => result,
     };
     match result.error_code {
@@ -85,15 +79,11 @@ pub(crate) fn read(raw: Raw<ReadResult>, places: &SecretPlaces, calls: &Calls) -
         Some(code) => read_failed(Some(code), code_failure(code)),
         None => match result.resource_properties {
             Some(properties) => {
-                ReadAnswer::Present { properties: stored(properties, &result.secret_digests, places, calls) }
+                ReadAnswer::Present { properties: conceal(properties, &result.secret_digests, *secrecy) }
             }
             None => read_failed(None, nonsense_failure("the provider read an object without properties")),
         },
     }
-}
-
-fn stored(properties: Json, digests: &[(Path, Digest)], places: &SecretPlaces, calls: &Calls) -> Stored {
-    conceal(properties, digests, places, &calls.censor, &calls.key)
 }
 
 fn refusal(result: ProgressResult, censor: &Censor) -> Answer {

@@ -2,8 +2,8 @@
 //! its answer put into the operation's words.
 
 use crate::answer::{self, Raw, Unmade, deadline_failure};
-use crate::censor::Censor;
-use crate::conceal::SecretPlaces;
+use crate::censor::{Censor, KnownSecrets};
+use crate::conceal::{Secrecy, SecretPlaces};
 use crate::fill::{EmptySlot, fill, without_secrets};
 use crate::patch_document::patch_document;
 use crate::rate::Rates;
@@ -33,7 +33,7 @@ pub(crate) struct Calls {
     pub(crate) actor: ActorId,
     pub(crate) key: InstanceKey,
     pub(crate) slots: SecretSlots,
-    pub(crate) censor: Censor,
+    pub(crate) secrets: KnownSecrets,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) rates: Arc<Rates>,
@@ -57,6 +57,7 @@ pub(crate) struct Prepared {
     context: CallContext,
     request: Request,
     places: SecretPlaces,
+    censor: Arc<Censor>,
 }
 
 enum Request {
@@ -95,6 +96,7 @@ impl Calls {
             CallKind::Create { properties, secrets } => {
                 let kept = self.row_secrets(&call.row, &secrets).await?;
                 let filled = self.fill(&properties, &secrets, &kept)?;
+                self.secrets.learn(call.id.step, &secrets, filled.expose(), &self.slots);
                 let secret_paths = paths(&secrets);
                 places.extend(secret_paths.iter().cloned());
                 Request::Create(CreateRequest {
@@ -107,6 +109,7 @@ impl Calls {
             CallKind::Update { native_id, prior, desired, secrets, kept } => {
                 let row_secrets = self.row_secrets(&call.row, &secrets).await?;
                 let filled = self.fill(&desired, &secrets, &row_secrets)?;
+                self.secrets.learn(call.id.step, &secrets, filled.expose(), &self.slots);
                 let secret_paths = paths(&secrets);
                 places.extend(secret_paths.iter().cloned());
                 Request::Update(UpdateRequest {
@@ -124,7 +127,8 @@ impl Calls {
                 Request::Delete(DeleteRequest { resource_type, native_id, target_config })
             }
         };
-        Ok(Prepared { plugin, context, request, places })
+        let censor = self.secrets.of_step(Some(call.id.step));
+        Ok(Prepared { plugin, context, request, places, censor })
     }
 
     /// A poll that is ready to be made.
@@ -137,12 +141,13 @@ impl Calls {
         let target_config = target_config(&target).map_err(Unmade::Unasked)?;
         let context = CallContext { step: Some(call.step), attempt: call.attempt, ..self.context(deadline) };
         let request = Request::Status(StatusRequest { resource_type: type_name, request_id, target_config });
-        Ok(Prepared { plugin, context, request, places })
+        let censor = self.secrets.of_step(Some(call.step));
+        Ok(Prepared { plugin, context, request, places, censor })
     }
 
     /// Makes a call and says how it ended.
     pub(crate) async fn make(&self, prepared: Prepared) -> Answer {
-        let Prepared { plugin, context, request, places } = prepared;
+        let Prepared { plugin, context, request, places, censor } = prepared;
         if self.closed.load(Ordering::SeqCst) {
             return Unmade::Unsent(Failure::new(WireCode::InternalError, "the operation was given up"))
                 .into();
@@ -157,7 +162,7 @@ impl Calls {
         {
             self.rates.of(&*plugin).throttled(Instant::now());
         }
-        answer::progress(raw, creates, &places, self)
+        answer::progress(raw, creates, &Secrecy { places: &places, censor: &censor, key: &self.key })
     }
 
     /// Reads an object.
@@ -179,7 +184,8 @@ impl Calls {
         };
         let context = CallContext { step: Some(read.step), ..self.context(read.deadline) };
         let raw = self.read_raw(&*plugin, &context, request).await;
-        answer::read(raw, &places, self)
+        let censor = self.secrets.of_step(Some(read.step));
+        answer::read(raw, &Secrecy { places: &places, censor: &censor, key: &self.key })
     }
 
     pub(crate) async fn read_raw(

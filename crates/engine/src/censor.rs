@@ -1,8 +1,11 @@
 //! What comes from a provider and may be stored or shown: without the operation's secrets, and
 //! of bounded size.
 
-use formwork_model::{Json, SecretSlots};
+use formwork_engine_core::{SecretFill, SecretPiece};
+use formwork_model::{Json, SecretSlots, StepId};
 use formwork_secret::Redactor;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The longest text that is kept of what a provider says, in bytes.
 pub(crate) const LONGEST: usize = 4096;
@@ -10,7 +13,7 @@ pub(crate) const LONGEST: usize = 4096;
 const SPELLING: usize = 8;
 
 /// Takes an operation's secrets out of what a provider says.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Censor {
     redactor: Redactor,
     /// No spelling of a secret is longer than this, in bytes.
@@ -22,10 +25,14 @@ impl Censor {
     pub(crate) fn new(slots: &SecretSlots) -> Self {
         let mut censor = Self::default();
         for secret in slots.values() {
-            censor.redactor.add_json(secret.expose());
-            censor.longest_secret = censor.longest_secret.max(SPELLING * longest_text(secret.expose()));
+            censor.add(secret.expose());
         }
         censor
+    }
+
+    fn add(&mut self, secret: &Json) {
+        self.redactor.add_json(secret);
+        self.longest_secret = self.longest_secret.max(SPELLING * longest_text(secret));
     }
 
     /// Whether a text holds a secret.
@@ -66,6 +73,45 @@ impl Censor {
     }
 }
 
+/// The secrets of an operation: those of its slots, and for each step those that only the run
+/// knows, such as a secret output that another resource refers to.
+#[derive(Debug)]
+pub(crate) struct KnownSecrets {
+    of_slots: Arc<Censor>,
+    learned: Mutex<BTreeMap<StepId, Arc<Censor>>>,
+}
+
+impl KnownSecrets {
+    /// The secrets of an operation's slots.
+    pub(crate) fn new(slots: &SecretSlots) -> Self {
+        Self { of_slots: Arc::new(Censor::new(slots)), learned: Mutex::default() }
+    }
+
+    /// What a step's provider may not repeat.
+    pub(crate) fn of_step(&self, step: Option<StepId>) -> Arc<Censor> {
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = step.and_then(|step| learned.get(&step));
+        Arc::clone(own.unwrap_or(&self.of_slots))
+    }
+
+    /// Remembers what is put into a step's call and stands in no slot of the operation.
+    pub(crate) fn learn(&self, step: StepId, fills: &[SecretFill], filled: &Json, slots: &SecretSlots) {
+        let is_known = |piece: &SecretPiece| match piece {
+            SecretPiece::Slot(slot) => slots.contains_key(slot),
+            SecretPiece::Text(_) => false,
+        };
+        let mut censor = None;
+        for fill in fills.iter().filter(|fill| !fill.pieces.iter().all(is_known)) {
+            let Some(secret) = fill.path.get(filled) else { continue };
+            censor.get_or_insert_with(|| Censor::clone(&self.of_slots)).add(secret);
+        }
+        if let Some(censor) = censor {
+            let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+            learned.insert(step, Arc::new(censor));
+        }
+    }
+}
+
 /// The length of the longest string in a value.
 fn longest_text(value: &Json) -> usize {
     match value {
@@ -100,6 +146,17 @@ mod tests {
         assert_eq!(censor().text("bad password `correct horse`"), "bad password `(secret)`");
         let facts = censor().facts(&json!({"correct horse": ["x correct horse", 1]}));
         assert_eq!(facts, Some(json!({"(secret)": ["x (secret)", 1]})));
+    }
+
+    #[test]
+    fn a_secret_that_only_the_run_knows_is_learned_for_its_step() {
+        let slots = SecretSlots::new();
+        let known = KnownSecrets::new(&slots);
+        let pieces = vec![SecretPiece::Text("battery staple".into())];
+        let fill = SecretFill { path: formwork_model::Path::of(["p"]), pieces };
+        known.learn(StepId(3), &[fill], &json!({"p": "battery staple"}), &slots);
+        assert_eq!(known.of_step(Some(StepId(3))).text("no battery staple"), "no (secret)");
+        assert_eq!(known.of_step(Some(StepId(4))).text("no battery staple"), "no battery staple");
     }
 
     #[test]

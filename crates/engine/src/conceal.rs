@@ -44,18 +44,24 @@ pub(crate) fn secret_inputs(inputs: &Inputs) -> SecretPlaces {
     places
 }
 
+/// What has to be known to keep secrets out of the ledger.
+#[derive(Clone, Copy)]
+pub(crate) struct Secrecy<'a> {
+    /// Where secrets are known to stand.
+    pub(crate) places: &'a SecretPlaces,
+    /// Which texts hold a secret.
+    pub(crate) censor: &'a Censor,
+    /// What digests are made under.
+    pub(crate) key: &'a InstanceKey,
+}
+
 /// What the ledger may keep of a provider's properties.
 ///
 /// A provider leaves secrets out, but one that does not must not put them into the ledger: a value
 /// at a place of a secret, and a text that holds a secret of the operation, become digests.
 /// `digests` are of secrets that the provider left out.
-pub(crate) fn conceal(
-    properties: Json,
-    digests: &[(Path, Digest)],
-    places: &SecretPlaces,
-    censor: &Censor,
-    key: &InstanceKey,
-) -> Stored {
+pub(crate) fn conceal(properties: Json, digests: &[(Path, Digest)], secrecy: Secrecy<'_>) -> Stored {
+    let Secrecy { places, censor, key } = secrecy;
     let mut leaves: BTreeMap<Path, Digest> = digests.iter().cloned().collect();
     for place in places {
         if let Some(value) = place.get(&properties).filter(|value| !value.is_null()) {
@@ -160,7 +166,9 @@ mod tests {
 
     fn concealed(properties: Json, digests: &[(Path, Digest)], places: &[Path], secret: &str) -> Stored {
         let slots = [("s".into(), Secret::new(json!(secret)))].into_iter().collect();
-        conceal(properties, digests, &places.iter().cloned().collect(), &Censor::new(&slots), &key())
+        let places = places.iter().cloned().collect();
+        let (censor, key) = (Censor::new(&slots), key());
+        conceal(properties, digests, Secrecy { places: &places, censor: &censor, key: &key })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One operation being carried out: the turns of its loop, and the law that each of them keeps.
 
 use crate::calls::{Calls, Poll};
-use crate::censor::Censor;
+use crate::censor::KnownSecrets;
 use crate::handle::Ends;
 use crate::hooks::Ending;
 use crate::lease::{Lease, LeaseEnd};
@@ -100,7 +100,7 @@ impl Driver {
             project,
             actor,
             key: shared.key.clone(),
-            censor: Censor::new(&slots),
+            secrets: KnownSecrets::new(&slots),
             slots,
             clock: Arc::clone(&shared.clock),
             registry: Arc::clone(&shared.registry),

@@ -1,5 +1,6 @@
 //! The engine: begins, recovers and stops operations.
 
+use crate::censor::Censor;
 use crate::driver::{Beginning, Driver, Parts};
 use crate::observe::Observer;
 use crate::rate::Rates;
@@ -190,6 +191,7 @@ impl Engine {
             rates: Arc::clone(&shared.rates),
             clock: Arc::clone(&shared.clock),
             key: shared.key.clone(),
+            censor: Censor::default(),
         }
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::answer::{Raw, code_failure, deadline_failure, plugin_failure};
 use crate::calls::{Calls, target_config};
-use crate::conceal::{SecretPlaces, conceal};
+use crate::censor::Censor;
+use crate::conceal::{Secrecy, SecretPlaces, conceal};
 use formwork_engine_core::{Found, LookupCall};
 use formwork_model::{
     Failure, InstanceKey, Json, Lookup, NativeId, Path, Stored, StoredLeaf, UniqueValue, WireCode, digest_of,
@@ -29,6 +30,7 @@ struct Search<'a> {
     call: &'a LookupCall,
     places: &'a SecretPlaces,
     owned: &'a BTreeSet<NativeId>,
+    censor: Arc<Censor>,
 }
 
 /// Looks for the object.
@@ -42,7 +44,8 @@ pub(crate) async fn find(
         Ok(plugin) => plugin,
         Err(failure) => return Found::Failed { failure },
     };
-    let search = Search { calls, plugin, call: &call, places: &places, owned: &owned };
+    let censor = calls.secrets.of_step(Some(call.step));
+    let search = Search { calls, plugin, call: &call, places: &places, owned: &owned, censor };
     let found = match &call.lookup {
         Lookup::ByNativeId(native_id) => search.by_native_id(native_id).await,
         Lookup::ByUnique(unique) => search.by_unique(unique).await,
@@ -107,7 +110,7 @@ impl Search<'_> {
             let listing = self.plugin.list(&context, request);
             let page = match self.calls.bounded(&*self.plugin, self.call.deadline, listing).await {
                 Raw::Answer(Ok(page)) => page,
-                Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &self.calls.censor)),
+                Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &self.censor)),
                 Raw::Deadline => return Err(deadline_failure()),
             };
             ids.extend(page.native_ids);
@@ -139,10 +142,10 @@ impl Search<'_> {
             Raw::Answer(Ok(ReadResult { error_code: Some(code), .. })) => Err(code_failure(code)),
             Raw::Answer(Ok(result)) => {
                 let properties = result.resource_properties.unwrap_or(Json::Null);
-                let calls = self.calls;
-                Ok(Some(conceal(properties, &result.secret_digests, self.places, &calls.censor, &calls.key)))
+                let secrecy = Secrecy { places: self.places, censor: &self.censor, key: &self.calls.key };
+                Ok(Some(conceal(properties, &result.secret_digests, secrecy)))
             }
-            Raw::Answer(Err(error)) => Err(plugin_failure(&error, &self.calls.censor)),
+            Raw::Answer(Err(error)) => Err(plugin_failure(&error, &self.censor)),
             Raw::Deadline => Err(deadline_failure()),
         }
     }

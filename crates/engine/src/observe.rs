@@ -3,7 +3,7 @@
 use crate::answer::{Raw, code_failure, deadline_failure, plugin_failure};
 use crate::calls::{bounded, missing_plugin, target_config};
 use crate::censor::Censor;
-use crate::conceal::{conceal, secret_inputs, secret_places};
+use crate::conceal::{Secrecy, SecretPlaces, conceal, secret_inputs, secret_places};
 use crate::fill::without_secrets;
 use crate::rate::Rates;
 use crate::{Clock, ObserveRequest, Registry, slots};
@@ -25,13 +25,14 @@ const PARALLEL: usize = 32;
 const TIMEOUT_MILLIS: u64 = 30_000;
 
 /// What observing needs.
-#[derive(Clone)]
 pub(crate) struct Observer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) rates: Arc<Rates>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: InstanceKey,
+    /// One that knows nothing.
+    pub(crate) censor: Censor,
 }
 
 impl Observer {
@@ -112,13 +113,7 @@ impl Observer {
             (None, Some(properties)) => Ok(Observation::Present {
                 row: row_id,
                 native_id,
-                properties: conceal(
-                    properties,
-                    &result.secret_digests,
-                    &secret_places(row),
-                    &Censor::default(),
-                    &self.key,
-                ),
+                properties: conceal(properties, &result.secret_digests, self.secrecy(&secret_places(row))),
                 at: self.clock.now(),
             }),
         }
@@ -147,7 +142,7 @@ impl Observer {
         let context = CallContext::observing(plan.project.clone(), "".into(), deadline);
         let result = match bounded(plugin.namespace(), timeout_millis, plugin.read(&context, request)).await {
             Raw::Answer(Ok(result)) => result,
-            Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &Censor::default())),
+            Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &self.censor)),
             Raw::Deadline => return Err(deadline_failure()),
         };
         match result.error_code {
@@ -156,10 +151,14 @@ impl Observer {
             None => {
                 let places = step.inputs.as_ref().map(secret_inputs).unwrap_or_default();
                 let properties = result.resource_properties.unwrap_or_default();
-                let censor = Censor::default();
-                Ok(Some(conceal(properties, &result.secret_digests, &places, &censor, &self.key)))
+                Ok(Some(conceal(properties, &result.secret_digests, self.secrecy(&places))))
             }
         }
+    }
+
+    /// No operation runs, so no plaintext is known: only places are.
+    fn secrecy<'a>(&'a self, places: &'a SecretPlaces) -> Secrecy<'a> {
+        Secrecy { places, censor: &self.censor, key: &self.key }
     }
 
     fn refusal(&self, plugin: &dyn ResourcePlugin, code: OperationErrorCode) -> Failure {

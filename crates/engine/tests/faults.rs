@@ -1,0 +1,212 @@
+//! What the store, the lease and the end of a process do to an operation.
+
+mod common;
+
+use common::plans::{PlanMaker, object, secret};
+use common::provider::How;
+use common::{World, begin, failure, request, run, succeeded};
+use formwork_engine::{BeginError, Finished, NoHooks};
+use formwork_model::{Inputs, InstanceKey, OnFailure, OperationStatus, RowStatus, Secret};
+use formwork_plugin::Operation;
+use formwork_store::{Fault, Store};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn three_steps() -> formwork_model::Plan {
+    PlanMaker::create().creates("a", &[]).creates("b", &[0]).creates("c", &[1]).plan()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fault_at_any_write_is_recovered_from_without_a_double_create() {
+    for fault in [Fault::FailBefore, Fault::FailAfter] {
+        for number in 1..12 {
+            let world = World::new();
+            let handle = begin(&world.engine(), "op", three_steps(), Vec::new()).await;
+            world.store.fail_at(number, fault);
+            assert_eq!(handle.finished().await, succeeded(), "{fault:?} at write {number}");
+            assert_eq!(world.provider.names(), ["a", "b", "c"], "{fault:?} at write {number}");
+            assert_eq!(world.provider.created(), 3, "{fault:?} at write {number}");
+            assert!(world.rows().await.iter().all(|row| row.status == RowStatus::Created));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_stays_broken_is_given_up_and_the_operation_is_recovered_later() {
+    let world = World::new();
+    world.provider.next(Operation::Create, "a", How::Gate);
+    let handle = begin(&world.engine(), "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    let from = world.store.writes();
+    for number in from..from + 40 {
+        world.store.fail_at(number, Fault::FailBefore);
+    }
+    world.provider.open_gate();
+    assert_eq!(handle.finished().await, Finished::Left);
+    for _ in 0..60 {
+        // Lets the remaining faults pass.
+        let _ = world.store.observe(Vec::new()).await;
+    }
+    let recovered = world.engine().recover(&|_| false).await.expect("the store works again");
+    assert_eq!(recovered.len(), 1);
+    assert_eq!(recovered[0].finished().await, succeeded());
+    assert_eq!(world.provider.created(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_whose_lease_another_took_stops() {
+    let world = World::new();
+    world.provider.next(Operation::Create, "a", How::Gate);
+    let handle = begin(&world.engine(), "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    world.store.fail_next(Fault::LeaseLost);
+    world.provider.open_gate();
+    assert_eq!(handle.finished().await, Finished::Lost);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.provider.calls(Operation::Create), 1, "nothing is sent without a lease");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_another_engine_recovers_is_lost_to_the_first_and_finished_by_the_second() {
+    let world = World::new();
+    world.provider.next(Operation::Create, "a", How::Gate);
+    let first = begin(&world.engine(), "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    let engine = world.engine_as("owner-2", Arc::new(NoHooks));
+    assert!(engine.recover(&|_| false).await.expect("the store reads").is_empty(), "its owner lives");
+    let second = engine.recover(&|owner| owner.as_str() == "owner-1").await.expect("the store reads");
+    let [second] = second.as_slice() else { panic!("{second:?}") };
+    world.provider.open_gate();
+    assert_eq!(second.finished().await, succeeded());
+    assert_eq!(first.finished().await, Finished::Lost);
+    assert_eq!(world.provider.created(), 3);
+    assert_eq!(world.provider.names(), ["a", "b", "c"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_survives_the_fault_of_its_own_commit() {
+    let world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "b", How::Gate);
+    let handle = begin(&engine, "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "b").await;
+    world.store.fail_next(Fault::FailBefore);
+    engine.cancel(&"op".into(), false).await;
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    world.provider.open_gate();
+    assert_eq!(failure(&handle.finished().await).0, "CANCELED");
+    assert!(world.provider.objects().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_drains_and_the_next_engine_finishes() {
+    let world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "a", How::Slow(Duration::from_secs(4)));
+    let handle = begin(&engine, "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    engine.shutdown(Duration::from_secs(30)).await;
+    assert_eq!(handle.finished().await, Finished::Left);
+    assert_eq!(world.provider.calls(Operation::Create), 1, "nothing new was begun");
+    assert!(world.rows().await.iter().any(|row| row.status == RowStatus::Created), "the answer was kept");
+    let plan = Arc::new(PlanMaker::create().stack("other").creates("x", &[]).plan());
+    assert!(matches!(engine.begin(request("late", &plan, Vec::new())).await, Err(BeginError::ShuttingDown)));
+
+    let recovered = world.engine().recover(&|_| false).await.expect("the store reads");
+    assert_eq!(recovered.len(), 1);
+    assert_eq!(recovered[0].finished().await, succeeded());
+    assert_eq!(world.provider.created(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_no_longer_than_its_grace() {
+    let world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "a", How::DoneAndHang);
+    let handle = begin(&engine, "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    let began = tokio::time::Instant::now();
+    engine.shutdown(Duration::from_secs(2)).await;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert_eq!(handle.finished().await, Finished::Left);
+    let recovered = world.engine().recover(&|_| false).await.expect("the store reads");
+    assert_eq!(recovered[0].finished().await, succeeded());
+    assert_eq!(world.provider.created(), 3, "the token found what was made");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_leaves_what_the_next_process_finishes() {
+    let mut world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "b", How::DoneAndHang);
+    let handle = begin(&engine, "op", three_steps(), Vec::new()).await;
+    world.provider.saw(Operation::Create, "b").await;
+    let left = world.store.crash();
+    world.store = left;
+    let recovered = world.engine_as("owner-2", Arc::new(NoHooks)).recover(&|_| true).await;
+    let recovered = recovered.expect("the store reads");
+    assert_eq!(recovered[0].finished().await, succeeded());
+    assert_eq!(world.provider.created(), 3);
+    drop(handle);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_cannot_be_read_does_not_keep_others_from_recovering() {
+    let mut world = World::new();
+    let engine = world.engine();
+    for label in ["a", "x"] {
+        world.provider.next(Operation::Create, label, How::Gate);
+    }
+    let properties = object(vec![("value", secret("slot", &json!("plaintext")))]);
+    let plan = Arc::new(PlanMaker::create().creates_as("T", "a", properties, &[]).plan());
+    let mut sealed = request("sealed", &plan, Vec::new());
+    sealed.secrets.insert("slot".into(), Secret::new(json!("plaintext")));
+    engine.begin(sealed).await.expect("it begins");
+    let other = PlanMaker::create().stack("other").creates("x", &[]).plan();
+    begin(&engine, "other", other, Vec::new()).await;
+    world.provider.saw(Operation::Create, "a").await;
+    world.provider.saw(Operation::Create, "x").await;
+    engine.shutdown(Duration::ZERO).await;
+
+    world.key = InstanceKey::from_bytes([8; 32]);
+    let next = world.engine();
+    let recovered = next.recover(&|_| false).await.expect("the store reads");
+    let ids: Vec<_> = recovered.iter().map(|handle| handle.id().to_string()).collect();
+    assert_eq!(ids, ["other"]);
+    let unreadable = next.unreadable();
+    let reason = &unreadable["sealed"];
+    assert!(reason.contains("`slot`") && !reason.contains("plaintext"), "{reason}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_step_rolls_back_what_was_created() {
+    let world = World::new();
+    let refusal = How::Refuse(formwork_plugin::OperationErrorCode::AccessDenied, "not you".into());
+    world.provider.next(Operation::Create, "c", refusal);
+    let finished = run(&world.engine(), "op", three_steps(), Vec::new()).await;
+    assert!(matches!(&finished, Finished::Done { status: OperationStatus::Failed, .. }));
+    assert!(world.provider.objects().is_empty());
+    assert_eq!(world.provider.calls(Operation::Delete), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovered_operation_still_has_its_secrets() {
+    let world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "a", How::Slow(Duration::from_secs(1)));
+    let value = json!("the plaintext");
+    let properties = object(vec![("name", Inputs::Plain(json!("b"))), ("value", secret("slot", &value))]);
+    let plan = PlanMaker::create().on_failure(OnFailure::Continue).creates("a", &[]);
+    let plan = Arc::new(plan.creates_as("T", "b", properties, &[0]).plan());
+    let mut request = request("op", &plan, Vec::new());
+    request.secrets.insert("slot".into(), Secret::new(value.clone()));
+    engine.begin(request).await.expect("it begins");
+    world.provider.saw(Operation::Create, "a").await;
+    engine.shutdown(Duration::from_secs(10)).await;
+    let recovered = world.engine().recover(&|_| false).await.expect("the store reads");
+    assert_eq!(recovered[0].finished().await, succeeded());
+    let sent = world.provider.received().into_iter().find(|call| call.label == "b").expect("it was called");
+    assert_eq!(sent.properties, json!({"name": "b", "value": value}));
+    assert!(!world.all_text("op").await.contains("the plaintext"));
+}
