@@ -5,6 +5,8 @@ use formwork_model::{
     ClientToken, Event, Failure, IntentKind, JournalEntry, Label, Lookup, NativeId, OperationStatus, Path,
     Row, RowId, SlotId, StackId, StepId, Stored, TargetRev, Timestamp, TypeName,
 };
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// What follows from one or more inputs. The records, rows and events belong into one unit of the
 /// store; the actions may start once it is durable.
@@ -17,7 +19,9 @@ pub struct Batch {
     pub rows: Vec<Row>,
     /// What people see.
     pub events: Vec<Event>,
-    pub(crate) then: Vec<Act>,
+    then: Vec<Act>,
+    /// Where in `rows` each row is; filled by the first [`merge`](Self::merge).
+    places: FxHashMap<RowId, usize>,
 }
 
 /// What to start. Each carries all that its execution needs.
@@ -90,6 +94,7 @@ pub struct Call {
 
 /// What a call asks for. Secrets are slots; the driver fills them in.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a call is boxed as a whole")]
 pub enum CallKind {
     /// Make an object.
     Create {
@@ -194,6 +199,15 @@ pub enum TimerKey {
 }
 
 impl Batch {
+    pub(crate) fn new(
+        entries: Vec<JournalEntry>,
+        rows: Vec<Row>,
+        events: Vec<Event>,
+        then: Vec<Act>,
+    ) -> Self {
+        Self { entries, rows, events, then, places: FxHashMap::default() }
+    }
+
     /// Whether there is nothing to store and nothing to start.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.rows.is_empty() && self.events.is_empty() && self.then.is_empty()
@@ -206,19 +220,27 @@ impl Batch {
 
     /// How the operation ends, if this batch ends it: the store closes it in the same unit.
     pub fn finish(&self) -> Option<(OperationStatus, Option<&Failure>)> {
-        self.then.iter().find_map(|act| match act {
+        self.then.iter().rev().find_map(|act| match act {
             Act::Finish { status, failure } => Some((*status, failure.as_ref())),
             _ => None,
         })
     }
 
-    /// Adds what a further input led to, so that one commit covers both.
+    /// Adds what a further input led to, so that one commit covers both. A row that both leave is
+    /// stored once, as the later one leaves it.
     pub fn merge(&mut self, next: Self) {
         self.entries.extend(next.entries);
+        if self.places.len() != self.rows.len() {
+            let places = self.rows.iter().enumerate().map(|(at, row)| (row.id.clone(), at));
+            self.places = places.collect();
+        }
         for row in next.rows {
-            match self.rows.iter_mut().rev().find(|earlier| earlier.id == row.id) {
-                Some(earlier) => *earlier = row,
-                None => self.rows.push(row),
+            match self.places.entry(row.id.clone()) {
+                Entry::Occupied(place) => self.rows[*place.get()] = row,
+                Entry::Vacant(place) => {
+                    place.insert(self.rows.len());
+                    self.rows.push(row);
+                }
             }
         }
         self.events.extend(next.events);
@@ -235,7 +257,7 @@ impl Batch {
         F: Future<Output = Result<(), E>>,
     {
         let finish = self.finish().map(|(status, failure)| (status, failure.cloned()));
-        let Self { entries, rows, events, then } = self;
+        let Self { entries, rows, events, then, .. } = self;
         if !(entries.is_empty() && rows.is_empty() && events.is_empty()) {
             commit(Records { entries, rows, events, finish }).await?;
         }

@@ -6,14 +6,29 @@
 //! **Architecture invariant:** no clock, no randomness, no async runtime. Time comes in with each
 //! [`Input`], jitter from a seed in the journal.
 
+mod answer;
+mod backoff;
 mod batch;
+mod call;
 mod classify;
+mod doubt;
+mod draft;
+mod events;
+mod facts;
+mod finish;
 mod fold;
 mod input;
+mod inputs;
 mod limits;
+mod live;
 mod operation;
 mod outputs;
+mod reading;
+mod schedule;
 mod spec;
+mod step;
+mod stop;
+mod undo;
 mod waiting;
 
 pub use batch::{
@@ -27,3 +42,10 @@ pub use operation::Operation;
 pub use outputs::resolve_outputs;
 pub use spec::{Opening, OperationSpec, ReplayError};
 pub use waiting::{Waiting, WaitsFor};
+
+#[cfg(test)]
+mod classify_tests;
+#[cfg(test)]
+mod fold_tests;
+#[cfg(test)]
+mod inputs_tests;

@@ -1,0 +1,266 @@
+//! What happens while it is not known whether a call had an effect (architecture §3, "Ambiguous
+//! creates").
+
+use crate::facts::{End, Key, Phase};
+use crate::live::State;
+use crate::operation::Operation;
+use crate::{Act, Found, LookupCall, Timer, TimerKey, backoff};
+use formwork_model::{
+    Action, Attempt, Certainty, Entry, Failure, IntentKind, Lookup, NativeId, OpenIntent, Outcome, RetryRule,
+    Step, StepId, Stored, StoredLeaf, Timestamp, WireCode,
+};
+
+impl Operation {
+    /// The outcome of a call is not known. `answered`: the provider said so itself, so nothing of
+    /// the call is still on its way.
+    pub(crate) fn doubt(&mut self, now: Timestamp, key: Key, failure: Failure, answered: bool) {
+        let Some(track) = self.facts.track(key) else { return };
+        let Some(intent) = self.intent(key) else { return };
+        let again = self.may_repeat(key, intent) && self.may_try_again(key);
+        let settle = self.called_capabilities(key).map_or(0, |capabilities| capabilities.settle_millis);
+        let may_land = !answered && now < intent.not_after && !track.in_doubt;
+        let landed = now.max(intent.not_after).plus(settle);
+        let soon = now.plus(backoff::pause(&self.limits, self.seed, key, track.retries + track.doubts));
+        let resolve_at = match intent.kind {
+            // Deletes are idempotent by contract (seed 3, "Delete").
+            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo if again && !self.is_stopped(key) => {
+                self.back_off(now, key, failure);
+                return;
+            }
+            IntentKind::Create | IntentKind::Update if again => soon,
+            IntentKind::Create if findable(intent) && track.doubts < self.limits.lookups => landed,
+            IntentKind::Create => {
+                self.end_in_doubt(now, key, failure);
+                return;
+            }
+            _ if may_land => landed,
+            _ => {
+                self.end_in_doubt(now, key, failure);
+                return;
+            }
+        };
+        self.put_in_doubt(now, key, resolve_at, failure);
+    }
+
+    fn put_in_doubt(&mut self, now: Timestamp, key: Key, resolve_at: Timestamp, failure: Failure) {
+        let number = self.facts.track(key).map_or(0, |track| track.attempt);
+        let number = number.max(self.intent(key).map_or(0, |intent| intent.attempt));
+        let attempt = Attempt { step: key.step, kind: self.kind(key), number };
+        self.record(now, Entry::Ambiguous { attempt, resolve_at, failure: failure.clone() });
+        self.set_live(now, key, State::Doubt);
+        self.tell_waiting(now, key, Some(failure), "whether it had an effect is not known yet");
+        let timer = Timer { key: TimerKey::Resolve(key.step, attempt.kind), at: resolve_at };
+        self.out.then.push(Act::SetTimer(timer));
+    }
+
+    /// Whether the same call may be made again though its outcome is not known: the provider knows
+    /// its token, or it is idempotent, and the type may be called again at all.
+    fn may_repeat(&self, key: Key, intent: &OpenIntent) -> bool {
+        let by_code = self.called_capabilities(key).is_some_and(|found| found.retry == RetryRule::ByCode);
+        let same = match intent.kind {
+            IntentKind::Create | IntentKind::Update => {
+                let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
+                intent.lookup == Lookup::Token && (!earlier || is_whole(&intent.sent))
+            }
+            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => true,
+        };
+        by_code && same
+    }
+
+    pub(crate) fn on_timer(&mut self, now: Timestamp, timer: TimerKey) {
+        match timer {
+            TimerKey::Retry(step, kind) => {
+                let key = Key::of(step, kind);
+                if matches!(self.state(key), Some(State::Backoff)) {
+                    self.take_live(key);
+                    self.again.insert(key);
+                }
+            }
+            TimerKey::Poll(step, kind) => {
+                let key = Key::of(step, kind);
+                if matches!(self.state(key), Some(State::PollPause)) {
+                    self.poll(now, key);
+                }
+            }
+            TimerKey::Resolve(step, kind) => {
+                let key = Key::of(step, kind);
+                if matches!(self.state(key), Some(State::Doubt)) {
+                    self.resolve(now, key);
+                }
+            }
+        }
+    }
+
+    /// The moment has come to find out.
+    fn resolve(&mut self, now: Timestamp, key: Key) {
+        self.take_live(key);
+        let Some(intent) = self.intent(key) else { return };
+        if self.may_repeat(key, intent) && self.may_try_again(key) {
+            self.again.insert(key);
+        } else if intent.kind == IntentKind::Create && findable(intent) {
+            self.find(now, key);
+        } else {
+            let failure = self.last_failure(key);
+            self.end_in_doubt(now, key, failure);
+        }
+    }
+
+    fn find(&mut self, now: Timestamp, key: Key) {
+        let Some(intent) = self.intent(key) else { return };
+        let timeout = self.called_capabilities(key).map_or(0, |capabilities| capabilities.timeout_millis);
+        let call = LookupCall {
+            step: key.step,
+            row: self.row_of(key.step).map_or_else(|| "".into(), |row| row.id.clone()),
+            type_name: intent.type_name.clone(),
+            target: intent.target.clone(),
+            lookup: match &intent.native_id {
+                Some(named) => Lookup::ByNativeId(named.clone()),
+                None => intent.lookup.clone(),
+            },
+            sent: intent.sent.clone(),
+            deadline: now.plus(timeout),
+        };
+        self.set_live(now, key, State::Finding);
+        self.out.then.push(Act::Find(Box::new(call)));
+    }
+
+    pub(crate) fn on_found(&mut self, now: Timestamp, step: StepId, found: Found) {
+        let key = Key::forward(step);
+        if !matches!(self.state(key), Some(State::Finding)) {
+            return;
+        }
+        self.take_live(key);
+        match found {
+            Found::One { native_id, properties } => {
+                self.settle_present(now, key, native_id, Some(properties));
+            }
+            Found::Nothing => self.found_nothing(now, key),
+            Found::Unsure { detail } => {
+                let failure = Failure::new(WireCode::OutcomeUnknown, detail);
+                self.end_in_doubt(now, key, failure);
+            }
+            Found::Failed { failure } => {
+                let doubts = self.facts.track(key).map_or(0, |track| track.doubts);
+                if doubts < self.limits.lookups {
+                    let pause = backoff::pause(&self.limits, self.seed, key, doubts);
+                    self.put_in_doubt(now, key, now.plus(pause), failure);
+                } else {
+                    self.end_in_doubt(now, key, failure);
+                }
+            }
+        }
+    }
+
+    /// The call had no effect: it may be made again.
+    fn found_nothing(&mut self, now: Timestamp, key: Key) {
+        let failure = self.last_failure(key);
+        let by_code = self.called_capabilities(key).is_some_and(|found| found.retry == RetryRule::ByCode);
+        if self.step(key.step).is_some_and(|step| step.action == Action::Resolve) {
+            self.settle(now, key, Outcome::NoOp);
+        } else if by_code && self.may_try_again(key) && !self.is_stopped(key) {
+            self.back_off(now, key, failure);
+        } else {
+            self.settle(now, key, Outcome::Failed { failure });
+        }
+    }
+
+    /// Gives up finding out: a person decides about a create, an observation about anything else.
+    pub(crate) fn end_in_doubt(&mut self, now: Timestamp, key: Key, failure: Failure) {
+        let Some(step) = self.step(key.step) else { return };
+        if self.kind(key) != IntentKind::Create {
+            self.settle(now, key, Outcome::Uncertain { failure });
+            return;
+        }
+        let message = format!("Whether `{}` was created is not known: {}", step.label, failure.message);
+        let unknown =
+            Failure { code: WireCode::OutcomeUnknown.as_str().to_owned(), message, meta: failure.meta };
+        self.settle(now, key, Outcome::Unknown { failure: unknown });
+    }
+
+    pub(crate) fn last_failure(&self, key: Key) -> Failure {
+        let failure = self.facts.track(key).and_then(|track| track.failure.as_deref().cloned());
+        failure.unwrap_or_else(|| Failure::new(WireCode::OutcomeUnknown, "The outcome is not known."))
+    }
+
+    /// A person knows better: the object is this one, or there is none.
+    pub(crate) fn on_resolved(&mut self, now: Timestamp, step: StepId, adopt: Option<(NativeId, Stored)>) {
+        let key = Key::forward(step);
+        let Some(track) = self.facts.track(key) else { return };
+        let open = match &track.phase {
+            Phase::Doubtful { .. } => true,
+            Phase::Settled(ending) => ending.how == End::Unknown,
+            _ => false,
+        };
+        if !open || self.intent(key).is_none_or(|intent| intent.kind != IntentKind::Create) {
+            return;
+        }
+        let resolves = self.step(step).is_some_and(|step| step.action == Action::Resolve);
+        match adopt {
+            Some((native_id, properties)) => self.settle_present(now, key, native_id, Some(properties)),
+            None if resolves => self.settle(now, key, Outcome::NoOp),
+            None => {
+                let failure = self.last_failure(key);
+                self.settle(now, key, Outcome::Failed { failure });
+            }
+        }
+    }
+
+    /// Settles an effect of an earlier operation whose outcome is not known.
+    pub(crate) fn resolve_earlier(&mut self, now: Timestamp, step: &Step) {
+        let key = Key::forward(step.id);
+        let Some(intent) = self.row_for(&step.row).and_then(|row| row.intent.clone()) else {
+            return self.settle(now, key, Outcome::NoOp);
+        };
+        let failure = Failure::new(
+            WireCode::OutcomeUnknown,
+            format!("Operation `{}` ended before its outcome was known.", intent.operation),
+        );
+        if intent.kind == IntentKind::Create
+            && let Some(request_id) = &intent.request_id
+        {
+            self.go_on_polling(now, key, &intent, request_id.clone());
+        } else if self.may_repeat(key, &intent) && intent.kind != IntentKind::Undo && is_made(&intent) {
+            self.again.insert(key);
+        } else if intent.kind == IntentKind::Create && findable(&intent) {
+            let settle = self.called_capabilities(key).map_or(0, |capabilities| capabilities.settle_millis);
+            self.put_in_doubt(now, key, now.max(intent.not_after.plus(settle)), failure);
+        } else if intent.kind == IntentKind::Create {
+            self.end_in_doubt(now, key, failure);
+        } else {
+            // Whatever became of the object, it can be seen; it must not pass for unchanged.
+            let current = self.row_for(&step.row).and_then(|row| row.current.clone());
+            let object = current.map(|mut object| {
+                object.certainty = match object.certainty {
+                    Certainty::Tainted => Certainty::Tainted,
+                    Certainty::Certain | Certainty::Uncertain => Certainty::Uncertain,
+                };
+                Box::new(object)
+            });
+            self.settle(now, key, Outcome::Recorded { object });
+        }
+    }
+
+    fn go_on_polling(&mut self, now: Timestamp, key: Key, intent: &OpenIntent, request_id: String) {
+        let attempt = Attempt { step: key.step, kind: intent.kind, number: intent.attempt };
+        let deadline = now.plus(self.limits.poll_most_millis);
+        let native_id = intent.native_id.clone();
+        self.record(now, Entry::Accepted { attempt, request_id, native_id, poll_at: now, deadline });
+        self.poll(now, key);
+    }
+}
+
+/// Whether a create's object can be looked for.
+fn findable(intent: &OpenIntent) -> bool {
+    intent.native_id.is_some() || matches!(intent.lookup, Lookup::ByNativeId(_) | Lookup::ByUnique(_))
+}
+
+fn is_made(intent: &OpenIntent) -> bool {
+    matches!(intent.kind, IntentKind::Create | IntentKind::Update)
+}
+
+/// Whether what was sent can be sent again: no plaintext is missing.
+fn is_whole(sent: &Stored) -> bool {
+    let mut whole = true;
+    sent.for_each_leaf(&mut |_, leaf| whole &= matches!(leaf, StoredLeaf::Resolved { .. }));
+    whole
+}
