@@ -1,2 +1,64 @@
 //! Project tasks.
-fn main() {}
+//!
+//! - `cargo xtask docs` writes the documents that are generated from the code;
+//! - `cargo xtask check` says whether they are what the code says;
+//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there).
+
+mod bench;
+mod docs;
+
+use std::process::ExitCode;
+
+/// Why a task failed.
+#[derive(Debug, thiserror::Error)]
+enum TaskError {
+    #[error("cannot read or write `{path}`: {source}")]
+    File { path: String, source: std::io::Error },
+    #[error("cannot run `{command}`: {source}")]
+    Run { command: String, source: std::io::Error },
+    #[error("`{command}` failed: {stderr}")]
+    Failed { command: String, stderr: String },
+    #[error("{} generated file(s) are not what the code says: {}\nrun `cargo xtask docs`", .0.len(), .0.join(", "))]
+    Stale(Vec<String>),
+    #[error("usage: cargo xtask docs | check | bench [--write]")]
+    Usage,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        ["docs"] => docs::write(),
+        ["check"] => docs::check(),
+        ["bench"] => bench::run(false),
+        ["bench", "--write"] => bench::run(true),
+        _ => Err(TaskError::Usage),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> std::path::PathBuf {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().map_or_else(|| manifest.to_owned(), std::path::Path::to_owned)
+}
+
+/// Runs a command in the workspace and gives its stdout.
+fn output(program: &str, arguments: &[&str]) -> Result<String, TaskError> {
+    let command = || format!("{program} {}", arguments.join(" "));
+    let ran = std::process::Command::new(program).args(arguments).current_dir(root()).output();
+    let ran = ran.map_err(|source| TaskError::Run { command: command(), source })?;
+    if !ran.status.success() {
+        return Err(TaskError::Failed {
+            command: command(),
+            stderr: String::from_utf8_lossy(&ran.stderr).into_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+}

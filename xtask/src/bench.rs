@@ -1,0 +1,102 @@
+//! The figures of `docs/performance.md`: whole processes and the crates' own bench programs, in
+//! release builds, the median of several runs. Measured, never asserted.
+
+use crate::{TaskError, output, root};
+use std::fmt::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The bench programs, with what they measure.
+const PROGRAMS: &[(&str, &str, &str)] = &[
+    ("formwork-formation", "lower_bench", "Reading, checking and lowering templates"),
+    ("formwork-planner", "plan_bench", "Planning"),
+    ("formwork-store", "store_bench", "The store"),
+    ("formwork-engine", "apply_bench", "Applying: wide, chain, memory, recovery"),
+];
+const RUNS: usize = 21;
+const BEGIN: &str = "<!-- figures: begin -->\n";
+const END: &str = "<!-- figures: end -->\n";
+
+/// Measures everything; `write` puts it into the document.
+pub(crate) fn run(write: bool) -> Result<(), TaskError> {
+    let mut report = String::new();
+    processes(&mut report)?;
+    for (package, example, title) in PROGRAMS {
+        eprintln!("xtask: {package} {example}");
+        let arguments = ["run", "--quiet", "--release", "--locked", "-p", package, "--example", example];
+        let figures = output("cargo", &arguments)?;
+        let _ = write!(
+            report,
+            "\n## {title}\n\n`cargo {}`\n\n```text\n{}\n```\n",
+            arguments.join(" "),
+            figures.trim_end()
+        );
+    }
+    print!("{report}");
+    if write {
+        insert(&report)?;
+    }
+    Ok(())
+}
+
+fn processes(report: &mut String) -> Result<(), TaskError> {
+    eprintln!("xtask: whole processes");
+    output("cargo", &["build", "--quiet", "--release", "--locked", "-p", "formwork"])?;
+    let binary = root().join("target/release/formwork").display().to_string();
+    let home = tempfile::tempdir()
+        .map_err(|source| TaskError::File { path: "temporary directory".to_owned(), source })?;
+    let template = "examples/support-bot/formation.yaml";
+    report.push_str("## Whole processes\n\n| command | median | fastest |\n|---|---|---|\n");
+    for (title, arguments) in [
+        ("`formwork --help`", vec!["--help"]),
+        (
+            "`formwork validate-formation` of the example",
+            vec!["validate-formation", "--template-file", template],
+        ),
+        (
+            "`formwork plan-formation` of the example, no store",
+            vec!["plan-formation", "--template-file", template, "--progress", "none"],
+        ),
+    ] {
+        let mut times =
+            (0..RUNS).map(|_| once(&binary, &arguments, home.path())).collect::<Result<Vec<_>, _>>()?;
+        times.sort_unstable();
+        let _ = writeln!(report, "| {title} | {} | {} |", millis(times[RUNS / 2]), millis(times[0]));
+    }
+    Ok(())
+}
+
+fn once(binary: &str, arguments: &[&str], home: &std::path::Path) -> Result<Duration, TaskError> {
+    let command = || format!("{binary} {}", arguments.join(" "));
+    let started = Instant::now();
+    let status = Command::new(binary)
+        .args(arguments)
+        .current_dir(root())
+        .env_clear()
+        .env("HOME", home)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|source| TaskError::Run { command: command(), source })?;
+    let took = started.elapsed();
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(TaskError::Failed { command: command(), stderr: status.to_string() })
+    }
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+fn insert(report: &str) -> Result<(), TaskError> {
+    let path = root().join("docs/performance.md");
+    let failed = |source| TaskError::File { path: path.display().to_string(), source };
+    let page = std::fs::read_to_string(&path).map_err(failed)?;
+    let (Some(begin), Some(end)) = (page.find(BEGIN), page.find(END)) else {
+        return Err(failed(std::io::Error::other("the markers for the figures are missing")));
+    };
+    let page = format!("{}{}{}", &page[..begin + BEGIN.len()], report, &page[end..]);
+    std::fs::write(&path, page).map_err(failed)
+}
