@@ -60,7 +60,9 @@ impl<'a> Search<'a> {
             visits: 0,
         };
         let dead: Vec<usize> = (0..forward.len()).filter(|node| search.is_spent(*node)).collect();
-        dead.into_iter().for_each(|node| search.remove(node));
+        for node in dead {
+            search.remove(node);
+        }
         search
     }
 

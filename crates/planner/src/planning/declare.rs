@@ -343,6 +343,7 @@ impl<'a> Draft<'_, 'a> {
             stack: case.node.stack,
             resource: case.resource(),
             schema: case.schema,
+            has_private: self.world.kind(case.node.kind).has_private,
             previous,
             keeping,
             found: self.found,

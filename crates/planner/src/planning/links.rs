@@ -19,7 +19,7 @@ pub(crate) struct Links {
 /// Visits every reference in a declared value, depth first, in order.
 pub(crate) fn for_each_ref<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Ref)) {
     match expr {
-        Expr::Plain(_) => {}
+        Expr::Plain(_) | Expr::Leaf(ExprLeaf::Secret(_) | ExprLeaf::KeepPrevious) => {}
         Expr::Array(items) => items.iter().for_each(|item| for_each_ref(item, visit)),
         Expr::Object(members) => members.values().for_each(|member| for_each_ref(member, visit)),
         Expr::Leaf(ExprLeaf::Ref(reference)) => visit(reference),
@@ -31,7 +31,6 @@ pub(crate) fn for_each_ref<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Ref)) 
             }
         }
         Expr::Leaf(ExprLeaf::Once(value)) => for_each_ref(value, visit),
-        Expr::Leaf(ExprLeaf::Secret(_) | ExprLeaf::KeepPrevious) => {}
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct Resolver<'r, 'a> {
     pub(crate) stack: usize,
     pub(crate) resource: &'a ResourceDesired,
     pub(crate) schema: &'r Schema,
+    /// Whether the schema has any property that must not be seen.
+    pub(crate) has_private: bool,
     /// What was sent last, for values that are kept.
     pub(crate) previous: Option<&'a Stored>,
     pub(crate) keeping: Keeping,
@@ -77,7 +79,7 @@ impl<'a> Resolver<'_, 'a> {
 
     /// A literal property: borrowed, unless it must not be seen.
     fn literal(&self, name: &str, value: &'a Json) -> Member<'a> {
-        if is_private(hint(self.schema, name)) && !value.is_null() {
+        if self.has_private && is_private(hint(self.schema, name)) && !value.is_null() {
             return Member::Planned(Cow::Owned(self.secret(value)));
         }
         Member::Json(value)

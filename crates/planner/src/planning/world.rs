@@ -1,6 +1,7 @@
 //! The request, indexed: declared resources and rows as integers, matched with each other.
 
 use crate::PlanRequest;
+use crate::change::is_private;
 use crate::graph::narrow;
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Observation, OperationKind,
@@ -43,6 +44,8 @@ pub(crate) struct TypeEntry {
     pub(crate) name: TypeName,
     /// `None`: the catalog does not know it.
     pub(crate) rules: Option<Arc<dyn TypeRules>>,
+    /// Whether any of its properties must not be seen: looked up once, not once per resource.
+    pub(crate) has_private: bool,
 }
 
 impl TypeEntry {
@@ -204,7 +207,11 @@ impl<'a> World<'a> {
             return *at;
         }
         let at = self.types.len();
-        self.types.push(TypeEntry { name: name.clone(), rules: self.request.catalog.get(name) });
+        let rules = self.request.catalog.get(name);
+        let has_private = rules.as_ref().is_some_and(|rules| {
+            rules.schema().properties.values().any(|property| is_private(&property.hint))
+        });
+        self.types.push(TypeEntry { name: name.clone(), rules, has_private });
         self.type_index.insert(name.clone(), at);
         at
     }
