@@ -28,7 +28,7 @@ impl Suggest {
             return None;
         }
         let folded = fold(wrong);
-        let most = wrong.chars().count().div_ceil(3);
+        let most = (wrong.chars().count() + 1) / 3;
         let mut best: Option<(usize, &str)> = None;
         for candidate in candidates {
             self.budget = self.budget.checked_sub(1)?;
@@ -77,6 +77,11 @@ mod tests {
     fn swapped_letters_are_found_and_strangers_are_not() {
         assert_eq!(Suggest::default().nearest("nmae", ["model", "name"]), Some("name"));
         assert_eq!(Suggest::default().nearest("temperature", ["model", "name"]), None);
+    }
+
+    #[test]
+    fn one_letter_is_not_another() {
+        assert_eq!(Suggest::default().nearest("B", ["A"]), None);
     }
 
     #[test]

@@ -46,3 +46,36 @@ fn told(file: &Path) -> String {
     let blocks: Vec<String> = found.iter().map(|found| render_human(found, &source, Color::Never)).collect();
     if blocks.is_empty() { "nothing to say\n".to_owned() } else { blocks.join("\n") }
 }
+
+#[test]
+fn colour_adds_to_the_text_and_changes_none_of_it() {
+    let bytes = include_bytes!("cases/support-bot.yaml");
+    let document = parse("support-bot.yaml", bytes, &Limits::default()).expect("it is YAML");
+    let source = document.source.clone();
+    for found in &check(document, &catalog()).found {
+        let plain = render_human(found, &source, Color::Never);
+        let painted = render_human(found, &source, Color::Always);
+        assert!(painted.contains("\u{1b}[1;3"));
+        let mut stripped = String::new();
+        for (index, piece) in painted.split('\u{1b}').enumerate() {
+            let after = if index == 0 { Some(piece) } else { piece.split_once('m').map(|(_, after)| after) };
+            stripped.push_str(after.expect("an escape ends with `m`"));
+        }
+        assert_eq!(stripped, plain);
+    }
+}
+
+#[test]
+fn without_a_text_or_a_place_the_rest_is_told() {
+    let template = common::template("{parameters: {Key: {}}, resources: {}, outputs: {o: {param: Key}}}");
+    let supplied = common::supplied([("Kye", "x")]);
+    let unknown = &formwork_formation::unknown_parameters(&template, &supplied)[0];
+    let told = render_human(unknown, &text_only("other", b""), Color::Never);
+    let expected =
+        "warning[unknown-parameter]: The template declares no parameter 'Kye'; its value is ignored
+  = at: parameters.Kye
+  = hint: did you mean `Key`?
+  = explain: formwork explain unknown-parameter
+";
+    assert_eq!(told, expected);
+}

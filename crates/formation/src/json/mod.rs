@@ -167,7 +167,7 @@ impl Reader<'_, '_, '_> {
                     "A key stands in double quotes",
                     Some(format!("write \"{word}\"")),
                 );
-                word
+                word.into()
             }
             Some(_) => return Err(self.fatal(&format!("expected a key, found {}", self.found_here()))),
         };

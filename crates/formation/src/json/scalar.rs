@@ -4,14 +4,15 @@ use super::{Reader, Stop, is_word};
 use crate::builder::Built;
 use crate::number;
 use formwork_model::{Diagnostic, DiagnosticCode, Json};
+use std::borrow::Cow;
 
-impl Reader<'_, '_, '_> {
+impl<'t> Reader<'t, '_, '_> {
     /// Reads the scalar that begins with `byte`.
     pub(super) fn scalar(&mut self, byte: u8) -> Result<Built, Stop> {
         let start = self.at;
         let value = match byte {
-            b'"' => Json::String(self.string()?),
-            b'\'' => Json::String(self.single_quoted()?),
+            b'"' => Json::String(self.string()?.into_owned()),
+            b'\'' => Json::String(self.single_quoted()?.into_owned()),
             b'-' | b'0'..=b'9' => self.number(),
             _ if is_word(byte) => self.literal(),
             _ => return Err(self.fatal(&format!("expected a value, found {}", self.found_here()))),
@@ -59,31 +60,33 @@ impl Reader<'_, '_, '_> {
         parsed.map_or_else(refuse, Json::Number)
     }
 
-    /// Reads a string, whose opening quote comes next.
-    pub(super) fn string(&mut self) -> Result<String, Stop> {
+    /// Reads a string, whose opening quote comes next. Without escapes it is a piece of the text.
+    pub(super) fn string(&mut self) -> Result<Cow<'t, str>, Stop> {
         let start = self.at;
         self.at += 1;
-        let mut text = String::new();
-        let mut copied = self.at;
+        let mut text = Cow::Borrowed("");
         loop {
-            match self.peek() {
-                Some(b'"') => {
-                    text.push_str(&self.text[copied..self.at]);
+            let rest = &self.bytes[self.at..];
+            let is_special = |byte: &u8| matches!(byte, b'"' | b'\\') || *byte < 0x20;
+            let Some(length) = rest.iter().position(is_special) else {
+                self.at = self.bytes.len();
+                return Err(self.unterminated(start));
+            };
+            // Cut at ASCII characters on both sides.
+            text += &self.text[self.at..self.at + length];
+            self.at += length;
+            match rest[length] {
+                b'"' => {
                     self.at += 1;
                     return Ok(text);
                 }
-                Some(b'\\') => {
-                    text.push_str(&self.text[copied..self.at]);
-                    self.escape(&mut text);
-                    copied = self.at;
-                }
-                None | Some(b'\n' | b'\r') => return Err(self.unterminated(start)),
-                Some(byte) if byte < 0x20 => {
+                b'\\' => self.escape(text.to_mut()),
+                b'\n' | b'\r' => return Err(self.unterminated(start)),
+                byte => {
                     let message = format!("A string holds the control character U+{byte:04X}");
                     self.push_syntax(self.here(), &message, Some(format!("write \\u{byte:04x}")));
                     self.at += 1;
                 }
-                Some(_) => self.at += 1,
             }
         }
     }
@@ -159,7 +162,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Reads a string in single quotes, with a complaint.
-    pub(super) fn single_quoted(&mut self) -> Result<String, Stop> {
+    pub(super) fn single_quoted(&mut self) -> Result<Cow<'t, str>, Stop> {
         let start = self.at;
         let rest = &self.text[start + 1..];
         let Some(end) = rest.find(['\'', '\n']).filter(|end| rest.as_bytes()[*end] == b'\'') else {
@@ -167,7 +170,7 @@ impl Reader<'_, '_, '_> {
         };
         self.at = start + 1 + end + 1;
         self.syntax(self.span(start), "A string stands in double quotes");
-        Ok(rest[..end].to_owned())
+        Ok(Cow::Borrowed(&rest[..end]))
     }
 }
 
