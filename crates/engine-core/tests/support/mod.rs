@@ -517,7 +517,7 @@ impl Run {
     }
 
     fn take(&mut self, batch: Batch) {
-        self.trace.push(format!("{batch:?}"));
+        let trace = format!("{batch:?}");
         let before = self.journal.len();
         let (journal, events, rows) = (&mut self.journal, &mut self.events, &mut self.rows);
         let committed = batch.after_commit::<(), _>(|records| {
@@ -529,7 +529,11 @@ impl Run {
             std::future::ready(Ok(()))
         });
         let acts = ready(committed).expect("nothing fails here");
-        self.units.push((before, self.provider.clone()));
+        // Only small runs are swept; a snapshot per unit of a large one would dwarf the run.
+        if self.rows.len() <= 100 {
+            self.units.push((before, self.provider.clone()));
+            self.trace.push(trace);
+        }
         for act in acts {
             self.act(act);
         }
