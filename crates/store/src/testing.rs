@@ -146,8 +146,7 @@ impl TestPostgres {
     /// If the server does not answer.
     pub fn fresh_database(&self) -> String {
         let name = format!("case_{}", self.databases.fetch_add(1, Ordering::SeqCst));
-        let made = self.run(&format!("CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy"));
-        let made = made.or_else(|_| self.run(&format!("CREATE DATABASE {name} TEMPLATE template0")));
+        let made = self.run(&format!("CREATE DATABASE {name}"));
         assert!(made.is_ok(), "the server did not make a database: {made:?}");
         self.address(&name)
     }

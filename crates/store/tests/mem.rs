@@ -2,13 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use async_trait::async_trait;
-use formwork_model::{
-    Entry, JOURNAL_VERSION, JournalEntry, Json, OperationKind, OperationRecord, OperationStatus, PLAN_FORMAT,
-    Plan, PlanHash, Timestamp,
-};
-use formwork_store::contract::World;
+use formwork_model::{Json, Timestamp};
+use formwork_store::contract::{World, given};
 use formwork_store::{
-    Begin, Begun, Durability, Fault, LeaseGuard, ManualClock, MemOptions, MemStore, Store, StoreError, Unit,
+    Durability, Fault, LeaseGuard, ManualClock, MemOptions, MemStore, Store, StoreError, Unit,
 };
 use std::pin::pin;
 use std::sync::Arc;
@@ -54,53 +51,12 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn entry(sequence: u64) -> JournalEntry {
-    let entry = Entry::CancelRequested { force: false };
-    JournalEntry { version: JOURNAL_VERSION, operation: "op".into(), sequence, at: Timestamp(0), entry }
-}
-
 fn begin(store: &MemStore) -> LeaseGuard {
-    let operation = OperationRecord {
-        id: "op".into(),
-        project: "proj".into(),
-        stacks: vec!["a".into()],
-        kind: OperationKind::Create,
-        status: OperationStatus::Running,
-        actor: "user".into(),
-        plan_hash: PlanHash([0; 32]),
-        started_at: Timestamp(0),
-        updated_at: Timestamp(0),
-        finished_at: None,
-        failure: None,
-    };
-    let plan = Plan {
-        format: PLAN_FORMAT,
-        kind: OperationKind::Create,
-        project: "proj".into(),
-        stacks: Vec::new(),
-        steps: Vec::new(),
-        bases: Vec::new(),
-        types: std::collections::BTreeMap::new(),
-    };
-    let begin = Begin {
-        operation,
-        owner: "owner".into(),
-        ttl_millis: 10_000,
-        plan: Arc::new(plan),
-        slots: Vec::new(),
-        new_rows: Vec::new(),
-        started: entry(0),
-        events: Vec::new(),
-        objects: Vec::new(),
-    };
-    match ready(store.begin(begin)).unwrap() {
-        Begun::Running(guard) => guard,
-        other => panic!("{other:?}"),
-    }
+    ready(given::begun(store, given::begin("op", &["a"])))
 }
 
 fn commit(store: &MemStore, guard: &LeaseGuard, sequence: u64) -> Result<(), StoreError> {
-    ready(store.commit(guard, Unit { entries: vec![entry(sequence)], ..Unit::default() }))
+    ready(store.commit(guard, Unit { entries: vec![given::entry("op", sequence)], ..Unit::default() }))
 }
 
 fn journaled(store: &MemStore) -> usize {

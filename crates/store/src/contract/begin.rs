@@ -1,7 +1,7 @@
 //! Beginning operations.
 
 use super::World;
-use super::given::*;
+use super::given::{base, begin, begun, deleted, event, id, object, plan, row, sealed, settle};
 use crate::{Begin, Begun, DomainError, ObjectWrite, StoreError, Unit};
 use formwork_model::{OperationStatus, StepId, Timestamp};
 use std::sync::Arc;

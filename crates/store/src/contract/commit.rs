@@ -1,7 +1,7 @@
 //! Units of running operations.
 
 use super::World;
-use super::given::*;
+use super::given::{NOON, begin, begun, entry, event, id, live, object, row, sealed, settle, succeeded};
 use crate::{Begin, DomainError, Finish, ObjectChange, ObjectWrite, RowSlot, StoreError, Unit};
 use formwork_model::{Failure, OperationStatus, RowStatus, Timestamp, WireCode};
 use std::sync::Arc;

@@ -13,12 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Long enough for any test.
-pub(super) const LONG: u64 = 600_000;
+pub const LONG: u64 = 600_000;
 
 /// A moment. Records carry the times of their writers, which a store does not look at.
-pub(super) const NOON: Timestamp = Timestamp(1_750_000_000_000);
+pub const NOON: Timestamp = Timestamp(1_750_000_000_000);
 
-pub(super) fn plan(bases: Vec<BaseRow>) -> Arc<Plan> {
+/// A plan without steps that rests on these rows.
+pub fn plan(bases: Vec<BaseRow>) -> Arc<Plan> {
     Arc::new(Plan {
         format: PLAN_FORMAT,
         kind: OperationKind::Update,
@@ -30,12 +31,14 @@ pub(super) fn plan(bases: Vec<BaseRow>) -> Arc<Plan> {
     })
 }
 
-pub(super) fn base(step: u32, stack: &str, label: &str, row: Option<(&str, u64)>) -> BaseRow {
+/// What a step found: a row with its revision, or none of this label.
+pub fn base(step: u32, stack: &str, label: &str, row: Option<(&str, u64)>) -> BaseRow {
     let row = row.map(|(id, revision)| (id.into(), revision));
     BaseRow { step: StepId(step), stack: stack.into(), label: label.into(), row }
 }
 
-pub(super) fn operation(id: &str, stacks: &[&str]) -> OperationRecord {
+/// The record of an operation that runs.
+pub fn operation(id: &str, stacks: &[&str]) -> OperationRecord {
     OperationRecord {
         id: id.into(),
         project: "proj".into(),
@@ -51,7 +54,8 @@ pub(super) fn operation(id: &str, stacks: &[&str]) -> OperationRecord {
     }
 }
 
-pub(super) fn begin(id: &str, stacks: &[&str]) -> Begin {
+/// What begins an operation with nothing but its first entry.
+pub fn begin(id: &str, stacks: &[&str]) -> Begin {
     Begin {
         operation: operation(id, stacks),
         owner: "owner".into(),
@@ -65,12 +69,14 @@ pub(super) fn begin(id: &str, stacks: &[&str]) -> Begin {
     }
 }
 
-pub(super) fn entry(operation: &str, sequence: u64) -> JournalEntry {
+/// A fact.
+pub fn entry(operation: &str, sequence: u64) -> JournalEntry {
     let entry = Entry::CancelRequested { force: false };
     JournalEntry { version: JOURNAL_VERSION, operation: operation.into(), sequence, at: NOON, entry }
 }
 
-pub(super) fn event(operation: &str, note: &str) -> Event {
+/// An event with a note to know it by.
+pub fn event(operation: &str, note: &str) -> Event {
     Event {
         sequence: 0,
         at: NOON,
@@ -86,12 +92,13 @@ pub(super) fn event(operation: &str, note: &str) -> Event {
     }
 }
 
-pub(super) fn row(id: &str, stack: &str) -> Row {
+/// A row of what does not exist yet.
+pub fn row(id: &str, stack: &str) -> Row {
     Row::new(id.into(), stack.into(), id.into(), "type".into(), 0)
 }
 
 /// A row that stands for an object and refers to other rows.
-pub(super) fn live(id: &str, stack: &str, references: &[&str]) -> Row {
+pub fn live(id: &str, stack: &str, references: &[&str]) -> Row {
     let references = references.iter().copied().map(RowId::from).collect();
     let current = Some(Object {
         native_id: format!("native-{id}").into(),
@@ -107,7 +114,7 @@ pub(super) fn live(id: &str, stack: &str, references: &[&str]) -> Row {
 }
 
 /// A row whose object is about to be deleted.
-pub(super) fn deleting(row: Row, operation: &str) -> Row {
+pub fn deleting(row: Row, operation: &str) -> Row {
     let intent = Some(OpenIntent {
         operation: operation.into(),
         step: StepId(0),
@@ -128,12 +135,13 @@ pub(super) fn deleting(row: Row, operation: &str) -> Row {
 }
 
 /// A tombstone.
-pub(super) fn deleted(row: Row) -> Row {
+pub fn deleted(row: Row) -> Row {
     let generation = row.generation.next();
     Row { status: RowStatus::Deleted, current: None, intent: None, generation, ..row }
 }
 
-pub(super) fn seen(row: &str, generation: u64, native_id: &str) -> ObservationWrite {
+/// An observation.
+pub fn seen(row: &str, generation: u64, native_id: &str) -> ObservationWrite {
     ObservationWrite {
         row: row.into(),
         generation: Generation(generation),
@@ -143,15 +151,18 @@ pub(super) fn seen(row: &str, generation: u64, native_id: &str) -> ObservationWr
     }
 }
 
-pub(super) fn token(byte: u8) -> ClientToken {
+/// A token.
+pub fn token(byte: u8) -> ClientToken {
     ClientToken([byte; 32])
 }
 
-pub(super) fn sealed(text: &str) -> Sealed {
+/// A sealed text.
+pub fn sealed(text: &str) -> Sealed {
     InstanceKey::from_bytes([1; 32]).seal(b"record", text.as_bytes())
 }
 
-pub(super) fn object(id: &str, project: Option<&str>, name: Option<&str>) -> NewObject {
+/// An object, with a name that must be unique if it has one.
+pub fn object(id: &str, project: Option<&str>, name: Option<&str>) -> NewObject {
     NewObject {
         id: id.to_owned(),
         type_name: "agent".to_owned(),
@@ -162,24 +173,28 @@ pub(super) fn object(id: &str, project: Option<&str>, name: Option<&str>) -> New
     }
 }
 
-pub(super) fn named(name: &str) -> UniqueKey {
+/// The key of a name.
+pub fn named(name: &str) -> UniqueKey {
     UniqueKey { key: "name".to_owned(), value: name.to_owned() }
 }
 
-pub(super) fn link(field: &str, to: &str) -> Link {
+/// That an object refers to another.
+pub fn link(field: &str, to: &str) -> Link {
     Link { field: field.to_owned(), to: to.to_owned() }
 }
 
-pub(super) fn agents(limit: usize, offset: usize) -> ListQuery {
+/// A page of all objects that [`object`] makes.
+pub fn agents(limit: usize, offset: usize) -> ListQuery {
     ListQuery { type_name: "agent".to_owned(), projects: Vec::new(), linked: None, limit, offset }
 }
 
-pub(super) fn succeeded() -> Option<Finish> {
+/// The end of an operation.
+pub fn succeeded() -> Option<Finish> {
     Some(Finish { status: OperationStatus::Succeeded, failure: None, at: NOON })
 }
 
 /// Begins an operation that can begin.
-pub(super) async fn begun(store: &dyn Store, begin: Begin) -> LeaseGuard {
+pub async fn begun(store: &dyn Store, begin: Begin) -> LeaseGuard {
     match store.begin(begin).await.unwrap() {
         Begun::Running(guard) => guard,
         other => panic!("expected it to run: {other:?}"),
@@ -187,11 +202,12 @@ pub(super) async fn begun(store: &dyn Store, begin: Begin) -> LeaseGuard {
 }
 
 /// Runs one operation on a stack that leaves these rows.
-pub(super) async fn settle(store: &dyn Store, id: &str, stack: &str, rows: Vec<Row>) {
+pub async fn settle(store: &dyn Store, id: &str, stack: &str, rows: Vec<Row>) {
     let guard = begun(store, begin(id, &[stack])).await;
     store.commit(&guard, Unit { rows, finish: succeeded(), ..Unit::default() }).await.unwrap();
 }
 
-pub(super) fn id(text: &str) -> OperationId {
+/// The id of an operation.
+pub fn id(text: &str) -> OperationId {
     text.into()
 }

@@ -1,7 +1,7 @@
 //! Leases and fences.
 
 use super::World;
-use super::given::*;
+use super::given::{LONG, begin, begun, entry, id, settle, succeeded};
 use crate::{Begin, LeaseGuard, Store, StoreError, TakenOver, Unit};
 
 /// A lease short enough to run out in a test.

@@ -3,10 +3,9 @@
 //! [`contract_suite!`](crate::contract_suite) makes a test of each.
 #![expect(clippy::unwrap_used, reason = "these are tests, run by other crates too")]
 
-mod given;
-
 pub mod begin;
 pub mod commit;
+pub mod given;
 pub mod leases;
 pub mod objects;
 pub mod reading;

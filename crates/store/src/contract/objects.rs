@@ -1,7 +1,7 @@
 //! Jobs over objects.
 
 use super::World;
-use super::given::*;
+use super::given::{LONG, agents, begin, begun, id, link, named, object, token};
 use crate::{
     DomainError, DomainFailure, DomainTx, ListQuery, NewObject, ObjectChange, Store, StoredObject, TakenOver,
 };
@@ -170,8 +170,10 @@ pub async fn an_old_version_is_a_conflict(world: &dyn World) {
         match outcome {
             Ok(version) => assert_eq!(updated.unwrap(), Json::from(version)),
             Err(at) => {
-                assert!(matches!(updated, Err(DomainFailure::Job(DomainError::VersionConflict { found, .. }))
-                    if found == at))
+                let Err(DomainFailure::Job(DomainError::VersionConflict { found, .. })) = updated else {
+                    panic!("{updated:?}");
+                };
+                assert_eq!(found, at);
             }
         }
     }
@@ -183,6 +185,15 @@ pub async fn an_old_version_is_a_conflict(world: &dyn World) {
 
 /// Oldest first, also within one millisecond, whatever the ids.
 pub async fn lists_are_in_order_of_creation_with_totals(world: &dyn World) {
+    type Case = (&'static [&'static str], usize, usize, &'static [&'static str], usize);
+    const CASES: [Case; 6] = [
+        (&[], 9, 0, &["z", "a", "m", "b"], 4),
+        (&[], 2, 1, &["a", "m"], 4),
+        (&["p1"], 9, 0, &["z", "m", "b"], 3),
+        (&["p1", "p2"], 1, 3, &["b"], 4),
+        (&["p3"], 9, 0, &[], 0),
+        (&["p1"], 0, 0, &[], 3),
+    ];
     let store = world.store();
     let made = [("z", "p1"), ("a", "p2"), ("m", "p1"), ("b", "p1")];
     run(&*store, move |tx| {
@@ -193,15 +204,7 @@ pub async fn lists_are_in_order_of_creation_with_totals(world: &dyn World) {
     })
     .await
     .unwrap();
-    let cases: [(&[&str], usize, usize, &[&str], usize); 6] = [
-        (&[], 9, 0, &["z", "a", "m", "b"], 4),
-        (&[], 2, 1, &["a", "m"], 4),
-        (&["p1"], 9, 0, &["z", "m", "b"], 3),
-        (&["p1", "p2"], 1, 3, &["b"], 4),
-        (&["p3"], 9, 0, &[], 0),
-        (&["p1"], 0, 0, &[], 3),
-    ];
-    for (projects, limit, offset, ids, total) in cases {
+    for (projects, limit, offset, ids, total) in CASES {
         let projects = projects.iter().copied().map(Into::into).collect();
         let page = store.reader().objects(&ListQuery { projects, ..agents(limit, offset) }).await.unwrap();
         let listed: Vec<_> = page.items.iter().map(|object| object.id.as_str()).collect();

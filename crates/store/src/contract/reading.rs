@@ -1,7 +1,9 @@
 //! Events, pages, compaction, and what readers see.
 
 use super::World;
-use super::given::*;
+use super::given::{
+    LONG, NOON, base, begin, begun, entry, event, id, live, plan, row, sealed, settle, succeeded,
+};
 use crate::{AuditRecord, Begin, SavedPlan, Unit};
 use formwork_model::{PlanHash, Timestamp};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The ledger's rows: references and observations.
 
 use super::World;
-use super::given::*;
+use super::given::{NOON, begin, begun, deleted, deleting, live, row, seen, settle};
 use crate::{LeaseGuard, Store, StoreError, Unit};
 use formwork_model::{Json, Row, RowStatus};
 

@@ -52,7 +52,7 @@ impl LeaseTables for MemTables<'_> {
     }
 
     fn put_lease(&mut self, lease: &Lease) -> Stored<()> {
-        let state = &mut self.state;
+        let state = &mut *self.state;
         if let Some(Lease { holder: Some(Holder { operation, .. }), .. }) = state.leases.get(&lease.stack) {
             state.leased.remove(&(operation.clone(), lease.stack.clone()));
         }
@@ -70,7 +70,7 @@ impl OperationTables for MemTables<'_> {
     }
 
     fn insert_operation(&mut self, record: &OperationRecord, plan: &Arc<Plan>) -> Stored<()> {
-        let state = &mut self.state;
+        let state = &mut *self.state;
         if state.operations.get(&record.id).is_some() {
             return Err(Exists::error(&record.id));
         }
@@ -86,7 +86,7 @@ impl OperationTables for MemTables<'_> {
     }
 
     fn close_operation(&mut self, record: &OperationRecord) -> Stored<()> {
-        let state = &mut self.state;
+        let state = &mut *self.state;
         let Some(number) = state.operations.get(&record.id).map(|known| known.number) else {
             return Ok(());
         };
@@ -117,7 +117,8 @@ impl OperationTables for MemTables<'_> {
 
     fn drop_history(&mut self, operation: &OperationId) -> Stored<()> {
         let entries: Vec<_> = self.state.journal.under(operation, 0).map(|(number, _)| *number).collect();
-        self.state.journal.remove_all(entries.into_iter().map(|n| (operation.clone(), n)).collect());
+        let keys: Vec<_> = entries.into_iter().map(|number| (operation.clone(), number)).collect();
+        self.state.journal.remove_all(&keys);
         self.wipe_slots(operation)?;
         let known = self.state.operations.get(operation);
         if let Some(at) = known.and_then(|known| known.record.finished_at) {
@@ -170,8 +171,8 @@ impl OperationTables for MemTables<'_> {
 
     fn wipe_slots(&mut self, operation: &OperationId) -> Stored<()> {
         let slots = self.state.slots.under(operation, SlotId::new(""));
-        let keys = slots.map(|(slot, _)| (operation.clone(), slot.clone())).collect();
-        self.state.slots.remove_all(keys);
+        let keys: Vec<_> = slots.map(|(slot, _)| (operation.clone(), slot.clone())).collect();
+        self.state.slots.remove_all(&keys);
         Ok(())
     }
 }

@@ -140,10 +140,11 @@ impl MemStore {
     /// Lets the next write fail that has no fault yet.
     pub fn fail_next(&self, fault: Fault) {
         let mut inner = self.shared.lock();
-        let free = (inner.writes..).find(|number| !inner.faults.contains_key(number));
-        if let Some(number) = free {
-            inner.faults.insert(number, fault);
+        let mut number = inner.writes;
+        while inner.faults.contains_key(&number) {
+            number += 1;
         }
+        inner.faults.insert(number, fault);
     }
 
     /// Lets the write with this number (from 0, see [`writes`](Self::writes)) fail.

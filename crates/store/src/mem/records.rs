@@ -34,7 +34,7 @@ impl ObjectTables for MemTables<'_> {
     }
 
     fn insert_object(&mut self, object: &StoredObject) -> Stored<()> {
-        let state = &mut self.state;
+        let state = &mut *self.state;
         if state.objects.get(&object.id).is_some() {
             return Err(Exists::error(&object.id));
         }

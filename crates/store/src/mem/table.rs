@@ -45,8 +45,8 @@ impl<K: Ord + Clone, V> Table<K, V> {
     }
 
     /// Removes some entries.
-    pub(super) fn remove_all(&mut self, keys: Vec<K>) {
-        for key in &keys {
+    pub(super) fn remove_all(&mut self, keys: &[K]) {
+        for key in keys {
             self.remove(key);
         }
     }

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_again_is_not_written() {
-        let deep = (0..DEEPEST + 1).fold(json!(1), |inner, _| json!([inner]));
+        let deep = (0..=DEEPEST).fold(json!(1), |inner, _| json!([inner]));
         assert!(matches!(encode("row", "r", &deep), Err(StoreError::Unreadable { .. })));
         let text = encode("row", "r", &deep[0]).unwrap();
         assert_eq!(decode::<formwork_model::Json>("row", "r", &text).unwrap(), deep[0]);

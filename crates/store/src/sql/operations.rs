@@ -92,7 +92,7 @@ impl OperationTables for SqlTables<'_> {
         for stack in &record.stacks {
             self.execute(
                 "INSERT INTO operation_stacks (stack, number, operation) \
-                 VALUES ($1, (SELECT number FROM operations WHERE id = $2), $2)",
+                 VALUES ($1, (SELECT number FROM operations WHERE id = $2), $2) ON CONFLICT DO NOTHING",
                 params![stack.as_str(), id],
             )?;
         }

@@ -37,13 +37,13 @@ fn wanted(query: &ListQuery) -> (String, Vec<Param<'_>>) {
         let first = params.len() + 1;
         params.extend(query.projects.iter().map(|project| Param::from(project.as_str())));
         let places: Vec<_> = (first..=params.len()).map(|place| format!("${place}")).collect();
-        condition += &format!(" AND project IN ({})", places.join(", "));
+        condition = format!("{condition} AND project IN ({})", places.join(", "));
     }
     if let Some(Link { field, to }) = &query.linked {
         let (field_place, to_place) = (params.len() + 1, params.len() + 2);
         params.extend([Param::from(field), Param::from(to)]);
-        condition += &format!(
-            " AND EXISTS (SELECT 1 FROM object_links l WHERE l.from_id = objects.id \
+        condition = format!(
+            "{condition} AND EXISTS (SELECT 1 FROM object_links l WHERE l.from_id = objects.id \
              AND l.field = ${field_place} AND l.to_id = ${to_place})"
         );
     }

@@ -5,10 +5,19 @@ use crate::StoreError;
 use crate::tables::Stored;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, watch};
 
 /// How many units share one fsync at most.
 const GROUP: usize = 256;
+
+/// How long a group waits for those who were answered with the last one and may be about to hand
+/// over their next unit. A fraction of an fsync; a lone caller never waits.
+const GATHERING: Duration = Duration::from_millis(1);
+
+/// How often a group that waits looks for more.
+const GLANCE: Duration = Duration::from_micros(20);
 
 /// How many jobs may wait for the writer; beyond that, callers wait to hand theirs over.
 const WAITING: usize = 1024;
@@ -115,8 +124,11 @@ fn write_groups(
     mut queue: mpsc::Receiver<WriteJob>,
     signal: &watch::Sender<u64>,
 ) {
+    let mut expected = 1;
     while let Some(first) = queue.blocking_recv() {
-        if let Some(last) = write_group(&mut connection, first, &mut queue) {
+        let (size, last) = write_group(&mut connection, first, &mut queue, expected);
+        expected = size;
+        if let Some(last) = last {
             signal.send_if_modified(|told| {
                 let newer = last > *told;
                 *told = last.max(*told);
@@ -127,27 +139,34 @@ fn write_groups(
 }
 
 /// Runs a job and those that wait, each under its own savepoint, and makes them durable together.
-/// Answers the last event that became durable.
+/// Answers how many it ran and the last event that became durable.
 fn write_group(
     connection: &mut impl Connection,
     first: WriteJob,
     queue: &mut mpsc::Receiver<WriteJob>,
-) -> Option<u64> {
+    expected: usize,
+) -> (usize, Option<u64>) {
     if let Err(error) = connection.revive().and_then(|()| connection.control(Control::Begin)) {
         // What may be half begun is given up, so that the next group starts afresh.
         drop(connection.control(Control::RollBack));
         let lost = Lost::Group(Arc::new(error));
         (first(Err(lost.clone())).tell)(Err(lost));
-        return None;
+        return (1, None);
     }
     let (mut told, mut last_event, mut next) = (Vec::new(), None, Some(first));
+    let (mut size, mut patience) = (0, GATHERING);
     let outcome = loop {
         let Some(job) = next else { break connection.control(Control::Commit) };
         match run_unit(connection, job, &mut told) {
             Ok(event) => last_event = event.or(last_event),
             Err(error) => break Err(error),
         }
-        next = if told.len() < GROUP { queue.try_recv().ok() } else { None };
+        size += 1;
+        next = match size {
+            GROUP.. => None,
+            _ if size >= expected => queue.try_recv().ok(),
+            _ => receive_within(queue, &mut patience),
+        };
     };
     let outcome = outcome.map_err(|error| {
         drop(connection.control(Control::RollBack));
@@ -156,7 +175,21 @@ fn write_group(
     for tell in told {
         tell(outcome.clone());
     }
-    outcome.ok().and(last_event)
+    (size, outcome.ok().and(last_event))
+}
+
+/// The next job, if it comes while there is patience left.
+fn receive_within(queue: &mut mpsc::Receiver<WriteJob>, patience: &mut Duration) -> Option<WriteJob> {
+    let started = Instant::now();
+    let job = loop {
+        match queue.try_recv() {
+            Ok(job) => break Some(job),
+            Err(TryRecvError::Empty) if started.elapsed() < *patience => thread::sleep(GLANCE),
+            Err(_) => break None,
+        }
+    };
+    *patience = patience.saturating_sub(started.elapsed());
+    job
 }
 
 type Tell = Box<dyn FnOnce(Result<(), Lost>) + Send>;
