@@ -48,9 +48,7 @@ fn close(doc: &mut FormationDoc, id: &StackId, pending: Pending, ending: &Ending
         (_, OperationStatus::Succeeded) => {
             doc.status = FormationStatus::Active;
             doc.resolved_parameters = pending.resolved_parameters;
-            if let Some(template) = pending.template {
-                doc.template = template;
-            }
+            doc.template = pending.template.or_else(|| doc.template.take());
             resolve(doc, id, ending);
         }
         _ => doc.status = FormationStatus::Failed,

@@ -25,8 +25,8 @@ pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
     CreateFormation, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView, GraphNodeView,
-    GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation, UpdateFormation,
-    ValidateFormation, Validation,
+    GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation, SavedPlanView,
+    UpdateFormation, ValidateFormation, Validation,
 };
 pub use input::{JsonMap, TemplateInput};
 pub use operations::OperationView;

@@ -347,10 +347,12 @@ impl Plan {
     /// The hash that a person approves: over everything in the plan, conditions and undos included.
     pub fn hash(&self) -> PlanHash {
         use sha2::{Digest as _, Sha256};
-        let mut hasher = HashWriter(Sha256::new());
+        // Buffered: a serialiser writes token by token, and a hasher likes blocks.
+        let mut hasher = std::io::BufWriter::with_capacity(64 << 10, HashWriter(Sha256::new()));
         if serde_json::to_writer(&mut hasher, self).is_err() {
             unreachable!("a plan has string keys only, and a hasher takes every byte");
         }
+        let Ok(hasher) = hasher.into_inner() else { unreachable!("a hasher takes every byte") };
         PlanHash(hasher.0.finalize().into())
     }
 

@@ -1,7 +1,7 @@
 //! Deploys: create and update.
 
 use super::ObservePolicy;
-use super::plan::{Ready, Readying, demand_hash, rebind};
+use super::plan::{Ready, Readying, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
 use crate::input::{check_metadata, supplied};
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
@@ -89,28 +89,19 @@ impl Control {
         };
         let mut ready = self.make_ready(&mut prepared, &readying).await?;
         check_metadata(request.metadata.as_ref())?;
-        demand_hash(&ready, request.plan_hash)?;
+        self.demand_hash(&ready, request.plan_hash).await?;
         self.demand_free_name(&project, &request.name).await?;
         let stack = StackId::from(ids::mint("form"));
         let operation = OperationId::from(ids::mint("form_op"));
         rebind(&mut ready.plan, &stack, &StackKey::new(project.clone(), request.name.as_str()));
         let sealed = seal_template(&self.key, &stack, prepared.template.raw());
-        let doc = FormationDoc {
-            name: request.name,
-            status: FormationStatus::Creating,
-            template: sealed.clone(),
-            outputs: None,
-            metadata: request.metadata,
-            resolved_metadata: None,
-            resolved_parameters: None,
-            error: None,
-            pending: Some(Pending {
-                operation: operation.clone(),
-                kind: OperationKind::Create,
-                template: Some(sealed),
-                resolved_parameters: resolved_parameters(&prepared.template, &supplied),
-            }),
+        let pending = Pending {
+            operation: operation.clone(),
+            kind: OperationKind::Create,
+            template: Some(sealed),
+            resolved_parameters: resolved_parameters(&prepared.template, &supplied),
         };
+        let doc = FormationDoc::creating(&request.name, request.metadata, pending);
         let record = doc.insert(&stack, &project);
         let beginning = Beginning {
             principal: p,
@@ -150,7 +141,7 @@ impl Control {
             observe: ObservePolicy::Live,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
-        demand_hash(&ready, request.plan_hash)?;
+        self.demand_hash(&ready, request.plan_hash).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {
             status: FormationStatus::Updating,
@@ -238,7 +229,7 @@ impl Control {
         }
     }
 
-    async fn demand_free_name(&self, project: &ProjectId, name: &str) -> Result<(), ControlError> {
+    pub(super) async fn demand_free_name(&self, project: &ProjectId, name: &str) -> Result<(), ControlError> {
         let key = UniqueKey { key: "name".to_owned(), value: name.to_owned() };
         match self.reader.find_object(Some(project), super::record::TYPE, &key).await? {
             Some(_) => Err(name_conflict(name)),
@@ -251,7 +242,7 @@ fn name_conflict(name: &str) -> ControlError {
     ControlError::new(WireCode::NameConflict, format!("A formation with the name '{name}' already exists."))
 }
 
-fn check_name(name: &str) -> Result<(), ControlError> {
+pub(super) fn check_name(name: &str) -> Result<(), ControlError> {
     if name.trim().is_empty() || name.chars().count() > 255 || name.chars().any(char::is_control) {
         return Err(ControlError::validation(
             "`name` must have 1 to 255 characters, none of them a control character",

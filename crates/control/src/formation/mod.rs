@@ -7,6 +7,7 @@ mod plan;
 mod prepare;
 mod record;
 mod rows;
+mod saved;
 mod validate;
 mod view;
 
@@ -15,5 +16,6 @@ pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;
 pub(crate) use record::{FormationDoc, Pending, live_link};
+pub use saved::SavedPlanView;
 pub use validate::{ValidateFormation, Validation};
 pub use view::FormationView;

@@ -2,11 +2,13 @@
 
 use super::prepare::Prepared;
 use super::record::FormationRecord;
+use super::saved::Keeping;
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
-use formwork_formation::Supplied;
+use formwork_formation::{Supplied, resolved_parameters};
 use formwork_model::{
-    Action, Catalog as _, Cause, Diagnostic, Json, NativeId, Observation, OperationKind, Place, Plan,
-    PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored, TypeName,
+    Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OperationKind,
+    Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored,
+    TypeName,
 };
 use formwork_planner::{PlanRequest, Planning, plan};
 use std::collections::BTreeMap;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 
 /// The id a formation has in a plan for one that does not exist yet: plans are deterministic, so
 /// the real id is put in when the plan is carried out.
-const UNBORN: &str = "form_new";
+pub(crate) const UNBORN: &str = "form_new";
 
 /// Whether to look at what is there before planning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,6 +108,13 @@ pub(crate) struct Ready {
     pub(crate) warnings: Vec<Diagnostic>,
 }
 
+/// Whether to keep a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keep {
+    No,
+    Yes,
+}
+
 /// What to make ready.
 pub(crate) struct Readying<'a> {
     pub(crate) principal: &'a Principal,
@@ -126,6 +135,27 @@ impl Control {
         &self,
         p: &Principal,
         request: PlanFormation,
+    ) -> Result<PlannedFormation, ControlError> {
+        self.plan_and(p, request, Keep::No).await
+    }
+
+    /// Plans a deploy and keeps the plan, so that it can be shown and carried out by its hash.
+    ///
+    /// # Errors
+    /// As [`plan_formation`](Self::plan_formation).
+    pub async fn save_formation_plan(
+        &self,
+        p: &Principal,
+        request: PlanFormation,
+    ) -> Result<PlannedFormation, ControlError> {
+        self.plan_and(p, request, Keep::Yes).await
+    }
+
+    async fn plan_and(
+        &self,
+        p: &Principal,
+        request: PlanFormation,
+        keep: Keep,
     ) -> Result<PlannedFormation, ControlError> {
         let existing = match &request.formation_id {
             Some(id) => Some(self.formation_record(p, id).await?),
@@ -155,13 +185,22 @@ impl Control {
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let changes = self.changes(&ready);
-        Ok(PlannedFormation {
-            hash: ready.hash,
-            plan: Arc::new(ready.plan),
-            changes,
-            warnings: ready.warnings,
-            unauthorized: Vec::new(),
-        })
+        let Ready { plan, hash, secrets, mut warnings, .. } = ready;
+        // A plan is made with parameters, or shows what would be asked for: that is validation's to say.
+        warnings.retain(|warning| warning.code != DiagnosticCode::ParameterWithoutDefault);
+        let plan = Arc::new(plan);
+        if keep == Keep::Yes {
+            let kept = Keeping {
+                hash,
+                secrets: &secrets,
+                plan: &plan,
+                existing: existing.as_ref(),
+                template: prepared.template.raw(),
+                resolved_parameters: resolved_parameters(&prepared.template, &supplied),
+            };
+            self.keep(kept).await?;
+        }
+        Ok(PlannedFormation { hash, plan, changes, warnings, unauthorized: Vec::new() })
     }
 
     /// The request's template, or the stored one where it has none: that is what makes "change
@@ -310,14 +349,22 @@ pub(crate) fn rebind(plan: &mut Plan, stack: &StackId, key: &StackKey) {
     }
 }
 
-/// Refuses a plan that is not the one that was approved, naming what differs.
-pub(crate) fn demand_hash(ready: &Ready, approved: Option<PlanHash>) -> Result<(), ControlError> {
-    match approved {
-        Some(approved) if approved != ready.hash => Err(ControlError::new(
+impl Control {
+    /// Refuses a plan that is not the one that was approved, naming what differs where the approved
+    /// one was kept.
+    pub(crate) async fn demand_hash(
+        &self,
+        ready: &Ready,
+        approved: Option<PlanHash>,
+    ) -> Result<(), ControlError> {
+        let Some(approved) = approved.filter(|approved| *approved != ready.hash) else { return Ok(()) };
+        let difference = self.first_difference(approved, &ready.plan).await;
+        let difference = difference
+            .unwrap_or_else(|| "The template, its parameters, the ledger or reality changed.".to_owned());
+        Err(ControlError::new(
             formwork_model::WireCode::PlanOutdated,
-            "The plan is not the one that was approved: the template, its parameters, the ledger or reality changed. Plan again.",
+            format!("The plan is not the one that was approved. {difference} Plan again."),
         )
-        .with_meta(serde_json::json!({ "approved": approved, "planned": ready.hash }))),
-        _ => Ok(()),
+        .with_meta(serde_json::json!({ "approved": approved, "planned": ready.hash })))
     }
 }

@@ -52,7 +52,8 @@ pub(crate) struct FormationDoc {
     pub(crate) name: String,
     pub(crate) status: FormationStatus,
     /// The last applied template; on a create that has not succeeded yet, the one to be applied.
-    pub(crate) template: Sealed,
+    #[serde(default)]
+    pub(crate) template: Option<Sealed>,
     #[serde(default)]
     pub(crate) outputs: Option<Json>,
     #[serde(default)]
@@ -112,11 +113,30 @@ impl FormationRecord {
 
     /// The last applied template.
     pub(crate) fn template(&self, key: &InstanceKey) -> Result<Json, ControlError> {
-        open_template(key, &self.id, &self.doc.template)
+        match &self.doc.template {
+            Some(sealed) => open_template(key, &self.id, sealed),
+            None => Ok(Json::Null),
+        }
     }
 }
 
 impl FormationDoc {
+    /// The record of a formation whose first deploy begins. Its template is kept at once, so that a
+    /// deploy that fails can be retried without sending it again.
+    pub(crate) fn creating(name: &str, metadata: Option<Json>, pending: Pending) -> Self {
+        Self {
+            name: name.to_owned(),
+            status: FormationStatus::Creating,
+            template: pending.template.clone(),
+            outputs: None,
+            metadata,
+            resolved_metadata: None,
+            resolved_parameters: None,
+            error: None,
+            pending: Some(pending),
+        }
+    }
+
     /// The write that makes the record.
     pub(crate) fn insert(&self, id: &StackId, project: &ProjectId) -> ObjectWrite {
         ObjectWrite::Insert(NewObject {

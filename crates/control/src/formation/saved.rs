@@ -1,0 +1,196 @@
+//! Plans that are kept: shown without their source, and carried out by their hash.
+
+use super::deploy::{Beginning, Deploy};
+use super::plan::{Ready, UNBORN, rebind};
+use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, open_template, seal_template};
+use crate::{Control, ControlError, Principal, ids};
+use formwork_model::{
+    Json, OperationId, OperationKind, Plan, PlanHash, Sealed, Secret, SecretSlots, SlotId, StackId, StackKey,
+    Timestamp, WireCode,
+};
+use formwork_store::SavedPlan;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A kept plan, safe to show.
+#[derive(Clone, Debug)]
+pub struct SavedPlanView {
+    /// Its hash.
+    pub hash: PlanHash,
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The formation it is for; `None`: one that is yet to be made.
+    pub formation: Option<StackId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// What carrying a plan out needs beside the plan.
+#[derive(Debug, Serialize, Deserialize)]
+struct Request {
+    formation: Option<StackId>,
+    /// Sealed under the formation's id, or under that of the unborn.
+    template: Sealed,
+    resolved_parameters: Option<Json>,
+}
+
+/// What keeping a plan takes.
+pub(super) struct Keeping<'a> {
+    pub(super) hash: PlanHash,
+    pub(super) secrets: &'a SecretSlots,
+    pub(super) plan: &'a Arc<Plan>,
+    pub(super) existing: Option<&'a FormationRecord>,
+    pub(super) template: &'a Json,
+    pub(super) resolved_parameters: Option<Json>,
+}
+
+impl Control {
+    /// Keeps a plan.
+    pub(super) async fn keep(&self, kept: Keeping<'_>) -> Result<(), ControlError> {
+        let Keeping { hash, secrets, plan, existing, template, resolved_parameters } = kept;
+        let owner = existing.map_or_else(|| StackId::from(UNBORN), |record| record.id.clone());
+        let request = Request {
+            formation: existing.map(|record| record.id.clone()),
+            template: seal_template(&self.key, &owner, template),
+            resolved_parameters,
+        };
+        let seal = |slot: &SlotId, secret: &Secret<Json>| {
+            self.key.seal(&aad(hash, slot), secret.expose().to_string().as_bytes())
+        };
+        let saved = SavedPlan {
+            hash,
+            project: plan.project.clone(),
+            plan: plan.clone(),
+            slots: secrets.iter().map(|(slot, secret)| (slot.clone(), seal(slot, secret))).collect(),
+            request: serde_json::to_value(request).unwrap_or_default(),
+            created_at: self.clock.now(),
+        };
+        Ok(self.store.save_plan(saved).await?)
+    }
+
+    async fn saved(&self, p: &Principal, hash: PlanHash) -> Result<(SavedPlan, Request), ControlError> {
+        let missing = || ControlError::not_found("Plan", &hash.to_string());
+        let saved = self.reader.saved_plan(&hash).await?.filter(|saved| Self::sees(p, &saved.project));
+        let saved = saved.ok_or_else(missing)?;
+        let request = serde_json::from_value(saved.request.clone()).map_err(|_| missing())?;
+        Ok((saved, request))
+    }
+
+    /// A plan that was kept.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn saved_plan(&self, p: &Principal, hash: PlanHash) -> Result<SavedPlanView, ControlError> {
+        let (saved, request) = self.saved(p, hash).await?;
+        Ok(SavedPlanView {
+            hash,
+            plan: saved.plan,
+            formation: request.formation,
+            created_at: saved.created_at,
+        })
+    }
+
+    /// Carries a kept plan out, exactly as it is. `name` is for a formation that is yet to be made.
+    ///
+    /// # Errors
+    /// `PLAN_OUTDATED` names the first step that rests on something that is no longer so;
+    /// `RESOURCE_NOT_FOUND`, `NAME_CONFLICT`, `OPERATION_IN_PROGRESS`, `VALIDATION_FAILED`.
+    pub async fn apply_plan(
+        &self,
+        p: &Principal,
+        hash: PlanHash,
+        name: Option<&str>,
+    ) -> Result<Deploy, ControlError> {
+        let (saved, request) = self.saved(p, hash).await?;
+        let mut secrets = SecretSlots::new();
+        for (slot, sealed) in &saved.slots {
+            secrets.insert(slot.clone(), self.open_slot(hash, slot, sealed)?);
+        }
+        let operation = OperationId::from(ids::mint("form_op"));
+        let mut plan = Plan::clone(&saved.plan);
+        let (stack, rows, record, kind) = match &request.formation {
+            Some(id) => {
+                let existing = self.formation_record(p, id).await?;
+                self.demand_idle(&existing).await?;
+                let template = request.template.clone();
+                let pending =
+                    pending(&operation, OperationKind::Update, template, request.resolved_parameters);
+                let doc = FormationDoc {
+                    status: FormationStatus::Updating,
+                    pending: Some(pending),
+                    ..existing.doc.clone()
+                };
+                let rows = self.reader.rows(id).await?;
+                (id.clone(), rows, doc.update(id, Some(existing.version)), OperationKind::Update)
+            }
+            None => {
+                let name = name.ok_or_else(|| {
+                    ControlError::validation("Missing required field(s): name")
+                        .with_meta(serde_json::json!({ "missingFields": ["name"] }))
+                })?;
+                super::deploy::check_name(name)?;
+                self.demand_free_name(&saved.project, name).await?;
+                let stack = StackId::from(ids::mint("form"));
+                rebind(&mut plan, &stack, &StackKey::new(saved.project.clone(), name));
+                let template = open_template(&self.key, &UNBORN.into(), &request.template)?;
+                let template = seal_template(&self.key, &stack, &template);
+                let pending =
+                    pending(&operation, OperationKind::Create, template, request.resolved_parameters);
+                let doc = FormationDoc::creating(name, None, pending);
+                let record = doc.insert(&stack, &saved.project);
+                (stack, Vec::new(), record, OperationKind::Create)
+            }
+        };
+        let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
+        let beginning = Beginning { principal: p, project: &saved.project, stack, operation, kind, record };
+        self.begin(ready, beginning).await
+    }
+
+    fn open_slot(
+        &self,
+        hash: PlanHash,
+        slot: &SlotId,
+        sealed: &Sealed,
+    ) -> Result<Secret<Json>, ControlError> {
+        let refused = || {
+            ControlError::new(
+                WireCode::SecretNotDecryptable,
+                "The plan's secrets can't be opened with this instance key.",
+            )
+        };
+        let opened = self.key.open(&aad(hash, slot), sealed).map_err(|_| refused())?;
+        serde_json::from_slice(opened.expose()).map(Secret::new).map_err(|_| refused())
+    }
+
+    /// The first step in which a plan differs from the kept one that was approved, in words.
+    pub(super) async fn first_difference(&self, approved: PlanHash, planned: &Plan) -> Option<String> {
+        let saved = self.reader.saved_plan(&approved).await.ok()??;
+        let (old, new) = (&saved.plan.steps, &planned.steps);
+        let position = (0..old.len().max(new.len())).find(|index| old.get(*index) != new.get(*index))?;
+        let words = |step: Option<&formwork_model::Step>| {
+            step.map_or_else(
+                || "nothing".to_owned(),
+                |step| format!("{} `{}`", step.action.name(), step.label),
+            )
+        };
+        Some(format!(
+            "The first step that differs: approved was {}, now it would be {}.",
+            words(old.get(position)),
+            words(new.get(position))
+        ))
+    }
+}
+
+fn aad(hash: PlanHash, slot: &SlotId) -> Vec<u8> {
+    format!("plan:{hash}:{slot}").into_bytes()
+}
+
+fn pending(
+    operation: &OperationId,
+    kind: OperationKind,
+    template: Sealed,
+    resolved_parameters: Option<Json>,
+) -> Pending {
+    Pending { operation: operation.clone(), kind, template: Some(template), resolved_parameters }
+}
