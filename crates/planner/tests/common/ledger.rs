@@ -2,9 +2,9 @@
 
 use super::{Request, key};
 use formwork_model::{
-    Action, BoundRef, Certainty, Condition, DeletionPolicy, Generation, InputLeaf, InputPart, Inputs, Json,
-    NativeId, Object, Observation, Plan, RefPath, Row, RowId, RowRef, RowStatus, SecretSlots, Step, StepId,
-    Stored, StoredLeaf, Timestamp, Tree, as_text, digest_of,
+    Action, BoundRef, Certainty, Condition, DeletionPolicy, InputLeaf, InputPart, Inputs, Json, NativeId,
+    Object, Observation, Plan, RefPath, Row, RowId, RowRef, RowStatus, SecretSlots, Step, StepId, Stored,
+    StoredLeaf, Timestamp, Tree, as_text, digest_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -234,6 +234,3 @@ impl Model<'_> {
         }
     }
 }
-
-/// The first generation.
-pub const FIRST: Generation = Generation(0);

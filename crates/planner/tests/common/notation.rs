@@ -6,9 +6,9 @@ use super::{Request, key};
 use formwork_model::{
     Certainty, DeletionPolicy, Dependency, Desired, EdgeKind, Expr, ExprLeaf, Generation, IntentKind, Json,
     Label, Lookup, Matching, Mode, Object, Observation, OnFailure, OpenIntent, OperationKind, Ownership,
-    Part, Path, Planned, PlannedLeaf, Ref, RefPath, ResourceDesired, Row, RowStatus, Secret, Segment,
-    SourceFile, SourceMap, SourceNode, Span, StackDesired, StackKey, Stored, StoredLeaf, TargetRev,
-    Timestamp, Tree, digest_of,
+    Part, Path, Planned, PlannedLeaf, Ref, RefPath, ResourceDesired, Row, RowStatus, Secret, SourceFile,
+    SourceMap, SourceNode, Span, StackDesired, StackKey, Stored, StoredLeaf, TargetRev, Timestamp, Tree,
+    digest_of,
 };
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -319,9 +319,4 @@ pub fn source_map(resources: &[ResourceDesired]) -> SourceMap {
         files: vec![SourceFile::new("main", source)],
         root: SourceNode { children, ..SourceNode::default() },
     }
-}
-
-/// The segment of a property.
-pub fn property(name: &str) -> Segment {
-    Segment::Key(name.into())
 }
