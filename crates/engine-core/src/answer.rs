@@ -204,7 +204,9 @@ impl Operation {
     ) {
         let Some(intent) = self.intent(key) else { return };
         let before = self.row_of(key.step).and_then(|row| row.current.as_ref());
-        let deposes = before.is_some_and(|before| before.native_id != native_id);
+        // A create on a row that has an object was planned, and guarded, because that one is gone.
+        let replaces = self.step(key.step).is_some_and(|step| step.action != Action::Create);
+        let deposes = replaces && before.is_some_and(|before| before.native_id != native_id);
         let object = object_of(intent, native_id, properties, Certainty::Certain);
         self.settle(now, key, Outcome::Present { object: Box::new(object), deposes });
     }

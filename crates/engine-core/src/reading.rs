@@ -24,7 +24,7 @@ impl Operation {
         match answer {
             ReadAnswer::Present { properties } => self.is_there(now, &plan, step, *prepared, properties),
             ReadAnswer::Gone | ReadAnswer::Failed { code: Some(Code::NotFound), .. } => {
-                self.is_gone(now, step);
+                self.is_gone(now, &plan, step, *prepared);
             }
             ReadAnswer::Failed { code, failure } => self.read_failed(now, step, code, failure),
         }
@@ -33,6 +33,10 @@ impl Operation {
     fn is_there(&mut self, now: Timestamp, plan: &Plan, step: &Step, mut prepared: Prepared, seen: Stored) {
         let key = Key::forward(step.id);
         match &step.action {
+            Action::Create => {
+                let failure = drifted(step, "it was seen to be gone, and exists again");
+                self.settle(now, key, Outcome::Failed { failure });
+            }
             Action::Adopt { native_id } => {
                 let mut object = adopted(step, native_id, seen.clone());
                 object.observed = Some((seen, now));
@@ -58,7 +62,10 @@ impl Operation {
     }
 
     /// Deleting what is gone is done (seed 4: "Deletion is idempotent"); anything else has drifted.
-    fn is_gone(&mut self, now: Timestamp, step: &Step) {
+    fn is_gone(&mut self, now: Timestamp, plan: &Plan, step: &Step, prepared: Prepared) {
+        if step.action == Action::Create {
+            return self.arrange(now, plan, step, prepared);
+        }
         let guarded = match &step.guard {
             Guard::Unchanged { native_id, .. } => Some(native_id.clone()),
             _ => None,

@@ -137,12 +137,26 @@ impl Operation {
             return Err(failed(unsettled(step, intent)));
         }
         self.check_guard(step, row).map_err(failed)?;
-        let reads = matches!(&step.guard, Guard::Unchanged { baseline: Some(_), .. }) && capabilities.read;
+        let reads = match &step.guard {
+            Guard::Unchanged { baseline, .. } => baseline.is_some(),
+            // Planned because the row's object was seen to be gone: it must still be.
+            _ => step.action == Action::Create && !self.was_resolved(row),
+        };
+        let reads = reads && capabilities.read;
         Ok((prepared, object.filter(|_| reads)))
     }
 
     fn is_own(&self, step: &Step, intent: &OpenIntent) -> bool {
         intent.operation == self.id && intent.step == step.id
+    }
+
+    /// Whether this operation settled an earlier effect on the row.
+    fn was_resolved(&self, row: &Row) -> bool {
+        self.facts.own.get(&row.id).is_some_and(|own| own.resolved)
+    }
+
+    fn can_be_seen(&self, step: &Step) -> bool {
+        self.capabilities(step).is_some_and(|capabilities| capabilities.read)
     }
 
     fn was_replaced(&self, on: StepId) -> bool {
@@ -196,7 +210,9 @@ impl Operation {
                 }
                 Ok(Some(object.clone()))
             }
-            Action::Delete { .. } if row.current.is_none() && step.guard == Guard::None => Err(Outcome::NoOp),
+            Action::Delete { replacing } if row.current.is_none() && step.guard == Guard::None => {
+                Err(if *replacing { Outcome::NoOp } else { Outcome::Forgotten })
+            }
             _ => Ok(row.current.clone()),
         }
     }
@@ -224,7 +240,9 @@ impl Operation {
             return Err(drifted(step, "its record changed since the plan was made"));
         }
         match (&step.action, current) {
-            (Action::Create, Some(_)) if !own.resolved => Err(drifted(step, "it exists already")),
+            (Action::Create, Some(_)) if !own.resolved && !self.can_be_seen(step) => {
+                Err(drifted(step, "it exists already"))
+            }
             (Action::Update, None) => Err(drifted(step, "it does not exist")),
             _ => Ok(()),
         }
@@ -248,7 +266,10 @@ impl Operation {
                 None => Err(Outcome::NoOp),
             },
             action => {
-                let at_runtime = step.patch == Patch::AtRuntime || *action == Action::Create;
+                let at_runtime = match action {
+                    Action::Create => self.was_resolved(row),
+                    _ => step.patch == Patch::AtRuntime,
+                };
                 match row.current.as_ref().filter(|_| at_runtime) {
                     Some(object) => self.compare(plan, step, row, object, prepared),
                     None => Ok(Errand::Send(prepared)),

@@ -738,3 +738,31 @@ fn a_stack_that_builds_on_a_failed_one_rolls_back_too() {
     assert!(run.provider.objects.is_empty());
     assert_eq!(run.row("on_bad").status, RowStatus::Pending);
 }
+
+#[test]
+fn what_was_deleted_outside_is_made_again_and_leaves_nothing_behind() {
+    let mut world = World::new();
+    let row = world.existing("a", json!({"size": 1}));
+    let step = world.add("a", row, Action::Create, &[]);
+    step.guard = Guard::Absent { generation: formwork_model::Generation(1) };
+    step.inputs = Some(Inputs::Plain(json!({"size": 1})));
+    let run = world.run(Provider::default());
+    assert_eq!(run.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(run.row("a").current.as_ref().map(|object| object.native_id.as_str()), Some("a-1"));
+    assert!(run.row("a").deposed.is_empty());
+
+    let run = world.run(Provider::of(&world));
+    assert_eq!(code(&run), "DRIFTED", "it is not made twice if it is there after all");
+    assert!(run.provider.attempts.is_empty());
+}
+
+#[test]
+fn a_teardown_of_what_was_never_made_leaves_a_tombstone() {
+    let mut world = World::new().kind(OperationKind::Delete);
+    let row = world.existing("a", json!({}));
+    world.rows[0].current = None;
+    world.add("a", row, Action::Delete { replacing: false }, &[]);
+    let run = world.run(Provider::default());
+    assert_eq!(run.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(run.row("a").status, RowStatus::Deleted);
+}
