@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use formwork_api::json::{self, JsonError};
 use formwork_model::Json;
+use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 use utoipa::PartialSchema;
@@ -127,7 +128,7 @@ fn unread(error: &axum::Error, limit: usize) -> ApiFailure {
     // `to_bytes` wraps the limit's own error as the source of what it answers.
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if error.to_string().contains("length limit exceeded") {
+        if error.is::<LengthLimitError>() {
             return ApiFailure::rejected(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("The body is larger than {limit} bytes"),

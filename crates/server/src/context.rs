@@ -28,8 +28,8 @@ pub(crate) fn request_id() -> String {
 /// Runs a request within its context. What is logged of it: method, route, ids, status and time;
 /// never a path's values, a query, a header or a body.
 pub(crate) async fn surround(request: Request, next: Next) -> Response {
-    let id = given_id(request.headers()).unwrap_or_else(|| random_hex::<8>());
-    let trace = trace_id(request.headers()).unwrap_or_else(|| random_hex::<16>());
+    let id = given_id(request.headers()).unwrap_or_else(random_hex::<8>);
+    let trace = trace_id(request.headers()).unwrap_or_else(random_hex::<16>);
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let span = tracing::info_span!(
         "request", method = %request.method(), route, request_id = id, trace_id = trace
@@ -95,6 +95,7 @@ fn random_hex<const N: usize>() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tower::ServiceExt;
 
     fn headers(name: HeaderName, value: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
@@ -109,6 +110,25 @@ mod tests {
         assert_eq!(trace("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01"), None);
         assert_eq!(trace("ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"), None);
         assert_eq!(trace("00-4bf92f3577b34da6a3ce929d0e0e4736"), None);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_opaque_error_with_an_id() {
+        async fn broken() {
+            panic!("secret inside")
+        }
+        let router = axum::Router::new()
+            .route("/", axum::routing::get(broken))
+            .layer(axum::middleware::from_fn(surround));
+        let request = Request::builder().uri("/").body(axum::body::Body::empty()).expect("a request");
+        let response = router.oneshot(request).await.expect("infallible");
+        assert_eq!(response.status(), 500);
+        let id = response.headers()[REQUEST_ID].to_str().expect("text").to_owned();
+        let body = axum::body::to_bytes(response.into_body(), 4096).await.expect("a body");
+        let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["error"]["code"], "INTERNAL_ERROR");
+        assert_eq!(body["error"]["meta"]["request_id"], id);
+        assert!(!body.to_string().contains("secret inside"));
     }
 
     #[test]

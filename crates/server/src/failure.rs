@@ -60,11 +60,6 @@ impl ApiFailure {
         self.body.meta = Some(meta);
         self
     }
-
-    /// The code, as it is written.
-    pub(crate) fn code(&self) -> &str {
-        &self.body.code
-    }
 }
 
 impl From<ControlError> for ApiFailure {

@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, table};
 use formwork_api as wire;
 use formwork_model::Json;
-use formwork_platform::openapi_schemas;
+use formwork_platform::{UpdateMode, openapi_schemas, rest_routes};
 use serde_json::{Map, json};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -161,12 +161,18 @@ fn schemas() -> Map<String, Json> {
     add::<wire::CreateToken>(&mut all);
     add::<wire::Token>(&mut all);
     add::<wire::NewToken>(&mut all);
-    for (type_name, schemas) in openapi_schemas() {
-        let of = |suffix| type_schema(type_name.as_str(), suffix);
-        all.insert(of("Create"), schemas.create);
-        all.insert(of("Patch"), schemas.patch);
-        all.insert(of("Put"), schemas.put);
+    let mut types = openapi_schemas();
+    for route in rest_routes() {
+        let Some(schemas) = types.shift_remove(route.type_name) else { continue };
+        let of = |suffix| type_schema(route.type_name, suffix);
         all.insert(of(""), schemas.representation);
+        all.insert(of("Create"), schemas.create);
+        if route.update_modes.contains(&UpdateMode::Patch) {
+            all.insert(of("Patch"), schemas.patch);
+        }
+        if route.update_modes.contains(&UpdateMode::Put) {
+            all.insert(of("Put"), schemas.put);
+        }
     }
     all.sort_keys();
     all

@@ -1,0 +1,214 @@
+//! What each route does when all is well.
+
+use crate::world::{World, agent, failing, memories};
+use formwork_platform::{UpdateMode, rest_routes};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_formation_lives_and_dies() {
+    let world = World::new().await;
+    let made = world.post("/formations", json!({ "name": "s", "template": agent() })).await;
+    assert_eq!((made.status, &made.body["status"]), (201, &json!("active")), "{}", made.text);
+    let id = made.id();
+    let path = format!("/formations/{id}");
+    assert!(made.body["outputs"]["botId"].as_str().is_some_and(|bot| bot.starts_with("agent_")));
+    assert_eq!(world.get(&path).await.body, made.body);
+    let listed = world.get("/formations").await.body;
+    assert_eq!((&listed["total"], &listed["data"][0]["id"]), (&json!(1), &json!(id)));
+    assert!(listed["data"][0].get("resources").is_none(), "lists have no resources");
+    let mut template = agent();
+    template["resources"]["Bot"]["properties"]["name"] = json!("renamed");
+    let changed =
+        world.send("PUT", &path, Some(&json!({ "template": template, "metadata": { "a": 1 } }))).await;
+    assert_eq!((changed.status, &changed.body["status"]), (200, &json!("active")), "{}", changed.text);
+    assert_eq!(changed.body["metadata"], json!({ "a": 1 }));
+    let cleared = world.send("PUT", &path, Some(&json!({ "metadata": null }))).await;
+    assert_eq!(cleared.body["metadata"], Value::Null);
+    let operations = world.get(&format!("{path}/events")).await.body;
+    let kinds: Vec<_> =
+        operations["data"].as_array().expect("a list").iter().map(|it| &it["operation_type"]).collect();
+    assert_eq!(kinds, ["create", "update", "update"]);
+    let deleted = world.send("DELETE", &path, None).await;
+    assert_eq!((deleted.status, deleted.body), (200, json!({ "success": true })));
+    assert_eq!(world.send("DELETE", &path, None).await.status, 404);
+    world.made("/formations", json!({ "name": "s", "template": memories(1) })).await;
+}
+
+#[tokio::test]
+async fn a_template_may_be_text_and_keeps_its_places() {
+    let world = World::new().await;
+    let yaml = "resources:\n  M:\n    type: memory\n    properties:\n      nmae: m\n";
+    let reply = world.post("/formations/validate", json!({ "template": yaml })).await;
+    assert_eq!((reply.status, &reply.body["valid"]), (200, &json!(false)));
+    let error = &reply.body["errors"][0];
+    assert_eq!((&error["line"], &error["column"]), (&json!(5), &json!(7)), "{}", reply.text);
+    let reply = world.post("/formations", json!({ "name": "s", "template": yaml })).await;
+    assert_eq!(reply.outcome(), (400, "VALIDATION_FAILED"));
+    assert_eq!(reply.message(), "Invalid template");
+    assert_eq!(reply.meta()["details"][0]["line"], 5);
+    let fixed = yaml.replace("nmae", "name");
+    assert_eq!(world.post("/formations", json!({ "name": "s", "template": fixed })).await.status, 201);
+}
+
+#[tokio::test]
+async fn a_failed_deploy_is_201_with_the_reason() {
+    let world = World::new().await;
+    let made = world.post("/formations", json!({ "name": "s", "template": failing() })).await;
+    assert_eq!((made.status, &made.body["status"]), (201, &json!("failed")), "{}", made.text);
+    assert_eq!(made.body["error"]["meta"]["logical_id"], "Prov");
+    let path = format!("/formations/{}", made.id());
+    let again = world.send("PUT", &path, Some(&json!({}))).await;
+    assert_eq!((again.status, &again.body["status"]), (200, &json!("failed")));
+}
+
+#[tokio::test]
+async fn a_plan_is_what_the_deploy_then_does() {
+    let world = World::new().await;
+    let planned = world.post("/formations/plan", json!({ "template": agent() })).await;
+    let actions: Vec<_> =
+        planned.body["changes"].as_array().expect("changes").iter().map(|it| &it["action"]).collect();
+    assert_eq!(actions, ["create", "create"]);
+    assert!(planned.body.get("unauthorized_actions").is_none());
+    let id = world.made("/formations", json!({ "name": "s", "template": agent() })).await;
+    let again = world.post("/formations/plan", json!({ "formation_id": id, "template": agent() })).await;
+    let actions: Vec<_> =
+        again.body["changes"].as_array().expect("changes").iter().map(|it| &it["action"]).collect();
+    assert_eq!(actions, ["no-op", "no-op"]);
+    let body = json!({ "template": agent(), "plan_hash": again.body["plan_hash"] });
+    let applied = world.send("PUT", &format!("/formations/{id}"), Some(&body)).await;
+    assert_eq!(applied.status, 200, "{}", applied.text);
+    let stored = world.post("/formations/plan", json!({ "formation_id": id, "observe": "off" })).await;
+    assert_eq!(stored.status, 200, "{}", stored.text);
+}
+
+#[tokio::test]
+async fn a_graph_has_nodes_in_order_and_edges() {
+    let world = World::new().await;
+    let graph = world.post("/formations/graph", json!({ "template": agent() })).await.body;
+    assert_eq!(graph["nodes"][0], json!({ "logical_id": "Prov", "resource_type": "ai_provider" }));
+    assert_eq!(graph["edges"], json!([{ "from": "Bot", "to": "Prov" }]));
+}
+
+#[tokio::test]
+async fn a_deploy_that_is_not_waited_for_is_202_with_where_to_look() {
+    let world = World::new().await;
+    let reply = world.post("/formations?wait=false", json!({ "name": "s", "template": memories(1) })).await;
+    assert_eq!(reply.status, 202, "{}", reply.text);
+    let operation = reply.body["operation_id"].as_str().expect("an id").to_owned();
+    assert_eq!(reply.body["status_url"], format!("/api/v1/operations/{operation}"));
+    world.control.wait(&operation.as_str().into()).await.expect("it ends");
+    let seen = world.get(reply.body["status_url"].as_str().expect("a path")).await.body;
+    assert_eq!((&seen["status"], &seen["formation_id"]), (&json!("succeeded"), &reply.body["formation_id"]));
+    let path = format!("/formations/{}", reply.body["formation_id"].as_str().expect("an id"));
+    assert_eq!(world.send("PUT", &format!("{path}?wait=false"), Some(&json!({}))).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_teardown_that_is_not_waited_for_is_202() {
+    let world = World::new().await;
+    let id = world.made("/formations", json!({ "name": "s", "template": memories(2) })).await;
+    let reply = world.send("DELETE", &format!("/formations/{id}?wait=false"), None).await;
+    assert_eq!((reply.status, &reply.body["formation_id"]), (202, &json!(id)));
+    let operation = reply.body["operation_id"].as_str().expect("an id");
+    world.control.wait(&operation.into()).await.expect("it ends");
+    assert_eq!(world.get(&format!("/formations/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_teardown_with_a_blocker_is_409_and_destroys_nothing() {
+    let world = World::new().await;
+    let made = world.post("/formations", json!({ "name": "s", "template": agent() })).await.body;
+    let (bot, project) = (made["outputs"]["botId"].as_str(), made["project_id"].as_str());
+    world.leave_generation(bot.expect("an agent"), project.expect("a project")).await;
+    let path = format!("/formations/{}", made["id"].as_str().expect("an id"));
+    let reply = world.send("DELETE", &path, None).await;
+    assert_eq!(reply.outcome(), (409, "FORMATION_DELETE_FAILED"));
+    assert_eq!(reply.meta()["failures"][0]["logical_id"], "Bot");
+    assert_eq!(world.get(&path).await.body, made, "nothing changed");
+}
+
+#[tokio::test]
+async fn canceling_a_finished_operation_changes_nothing() {
+    let world = World::new().await;
+    let id = world.made("/formations", json!({ "name": "s", "template": memories(1) })).await;
+    let operations = world.get(&format!("/formations/{id}/events")).await.body;
+    let operation = operations["data"][0]["id"].as_str().expect("an id");
+    let reply = world.send("POST", &format!("/operations/{operation}/cancel"), None).await;
+    assert_eq!((reply.status, &reply.body["status"]), (202, &json!("succeeded")), "{}", reply.text);
+    let reply = world.post(&format!("/operations/{operation}/cancel"), json!({ "force": true })).await;
+    assert_eq!(reply.status, 202);
+}
+
+#[tokio::test]
+async fn projects_and_tokens_are_made_read_and_deleted() {
+    let world = World::new().await;
+    let project = world.made("/projects", json!({ "name": "p" })).await;
+    assert_eq!(world.get(&format!("/projects/{project}")).await.body["name"], "p");
+    assert_eq!(world.get("/projects").await.body["total"], 2, "with the default one");
+    let token = world.post("/tokens", json!({ "name": "ci", "project_id": project })).await;
+    assert_eq!(token.status, 201);
+    let bearer = world.bearing(token.body["token"].as_str().expect("the plaintext"));
+    assert_eq!(bearer.get("/projects").await.body["total"], 1);
+    assert_eq!(bearer.get("/tokens").await.body["total"], 1);
+    assert_eq!(world.send("DELETE", &format!("/tokens/{}", token.id()), None).await.status, 204);
+    assert_eq!(bearer.get("/projects").await.status, 401, "revoked at once");
+    let gone = world.send("DELETE", &format!("/projects/{project}"), None).await;
+    assert_eq!((gone.status, gone.text.as_str()), (204, ""));
+    assert_eq!(world.get(&format!("/projects/{project}")).await.status, 404);
+}
+
+/// A body that makes a resource of each type.
+async fn sample(world: &World, type_name: &str) -> Value {
+    let provider = json!({ "name": "p", "provider": "openai", "default_model": "m" });
+    match type_name {
+        "ai_provider" => provider,
+        "agent" => json!({ "name": "a", "ai_provider_id": world.made("/ai-providers", provider).await }),
+        "document" => json!({ "content": "c" }),
+        "memory_entry" => {
+            json!({ "memory_id": world.made("/memories", json!({ "name": "m" })).await, "content": "c" })
+        }
+        "secret" => json!({ "name": "k", "value": "v" }),
+        _ => json!({ "name": "n" }),
+    }
+}
+
+#[tokio::test]
+async fn every_platform_type_is_made_read_changed_and_deleted() {
+    let world = World::new().await;
+    assert_eq!(rest_routes().len(), 7);
+    for route in rest_routes() {
+        let made = world.post(route.path, sample(&world, route.type_name).await).await;
+        assert_eq!(made.status, route.create_status, "{}: {}", route.type_name, made.text);
+        let item = format!("{}/{}", route.path, made.id());
+        assert_eq!(world.get(&item).await.body, made.body, "{}", route.type_name);
+        let listed = world.get(route.path).await.body;
+        assert!(
+            listed["data"].as_array().is_some_and(|all| all.iter().any(|it| it["id"] == made.body["id"]))
+        );
+        for mode in route.update_modes {
+            let (method, body) = match mode {
+                UpdateMode::Patch => ("PATCH", json!({})),
+                UpdateMode::Put => {
+                    let mut body = sample(&world, route.type_name).await;
+                    // What cannot change is not sent again.
+                    body.as_object_mut().expect("an object").remove("memory_id");
+                    ("PUT", body)
+                }
+            };
+            let reply = world.send(method, &item, Some(&body)).await;
+            assert_eq!(reply.status, 200, "{method} {}: {}", route.type_name, reply.text);
+        }
+        let gone = world.send("DELETE", &item, None).await;
+        let expected = if route.type_name == "secret" { 200 } else { 204 };
+        assert_eq!(gone.status, expected, "{}: {}", route.type_name, gone.text);
+        assert_eq!(world.get(&item).await.status, 404);
+    }
+}
+
+#[tokio::test]
+async fn health_says_only_that_it_is_there() {
+    let world = World::new().await.bearing("");
+    let reply = world.get("/health").await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.body, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
+}
