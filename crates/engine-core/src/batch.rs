@@ -69,6 +69,17 @@ pub enum Act {
     },
 }
 
+/// A request to be told when a call may be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PermitRequest {
+    /// For which step.
+    pub step: StepId,
+    /// Forward or undo.
+    pub kind: IntentKind,
+    /// For which type.
+    pub type_name: TypeName,
+}
+
 /// A call to a provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
@@ -206,6 +217,22 @@ impl Batch {
         then: Vec<Act>,
     ) -> Self {
         Self { entries, rows, events, then, places: FxHashMap::default() }
+    }
+
+    /// Takes out the requests for permits. They ask nothing of a provider, so they may be granted
+    /// before the batch is durable: what a grant leads to is recorded and started like anything
+    /// else, and one commit then covers the end of a step and the intents of those that waited
+    /// for it.
+    pub fn take_permit_requests(&mut self) -> Vec<PermitRequest> {
+        let mut requests = Vec::new();
+        self.then.retain(|act| match act {
+            Act::RequestPermit { step, kind, type_name } => {
+                requests.push(PermitRequest { step: *step, kind: *kind, type_name: type_name.clone() });
+                false
+            }
+            _ => true,
+        });
+        requests
     }
 
     /// Whether there is nothing to store and nothing to start.
