@@ -2,8 +2,7 @@
 //! and the YAML reader both write here, so that depth, size and duplicate keys have one rule.
 
 use crate::Limits;
-use formwork_model::{Children, Json, Path, Segment, SourceNode, Span};
-use indexmap::IndexMap;
+use formwork_model::{Children, Json, Members, Path, Segment, SourceNode, Span};
 use indexmap::map::Entry;
 use serde_json::Map;
 use std::collections::HashSet;
@@ -208,7 +207,7 @@ impl Builder {
 /// An object being made of its members.
 struct Object {
     members: Map<String, Json>,
-    spans: IndexMap<Arc<str>, SourceNode>,
+    spans: Members,
     /// Keys that came by a merge: an explicit one may override them.
     merged: HashSet<Arc<str>>,
 }
@@ -217,7 +216,7 @@ impl Object {
     fn with_capacity(count: usize) -> Self {
         Self {
             members: Map::with_capacity(count),
-            spans: IndexMap::with_capacity(count),
+            spans: Members::with_capacity_and_hasher(count, Default::default()),
             merged: HashSet::new(),
         }
     }

@@ -10,7 +10,7 @@ use crate::template::{Declaration, Template, resources_path};
 use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
 use formwork_model::{
     Catalog, CheckContext, Dependency, Desired, Diagnostics, EdgeKind, Expr, ExprLeaf, Label, Matching, Mode,
-    OnFailure, Ownership, Path, ResourceDesired, Segment, StackDesired, StackId, StackKey,
+    OnFailure, Ownership, Path, ResourceDesired, Secret, Segment, StackDesired, StackId, StackKey,
 };
 use indexmap::IndexMap;
 use std::fmt;
@@ -159,11 +159,17 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// The properties, with what is a credential by its place made a secret (INV-9).
     fn properties(&mut self, declaration: &Declaration, section: Item<'_>, path: &Path) -> Expr {
-        let properties = Walk::new(&mut self.names, path).bag(section);
+        let mut properties = Walk::new(&mut self.names, path).bag(section);
         if declaration.parametrised {
             let declared = Declared { properties: &properties, path, node: section.node };
             self.check_again(declaration, &declared);
+        }
+        if let Some(info) = self.types.get(&declaration.type_name) {
+            for place in info.rules.sensitive(&properties) {
+                properties.replace_plain(&place, |value| ExprLeaf::Secret(Secret::new(value)));
+            }
         }
         properties
     }

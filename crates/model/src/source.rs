@@ -68,6 +68,10 @@ pub struct SourceNode {
     pub children: Children,
 }
 
+/// The spans of an object's members. The keys are the user's, so the hasher is one that can't be made
+/// to collide; it is also much faster than the standard one, and a template has very many of these.
+pub type Members = IndexMap<Arc<str>, SourceNode, ahash::RandomState>;
+
 /// The spans below a [`SourceNode`].
 #[derive(Clone, Debug, Default)]
 pub enum Children {
@@ -75,7 +79,7 @@ pub enum Children {
     #[default]
     None,
     /// The members of an object.
-    Object(IndexMap<Arc<str>, SourceNode>),
+    Object(Members),
     /// The elements of an array.
     Array(Vec<SourceNode>),
 }

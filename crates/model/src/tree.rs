@@ -108,6 +108,44 @@ impl<L> Tree<L> {
     }
 }
 
+impl<L> Tree<L> {
+    /// Puts a leaf in place of the plain data at a path. Where there is none, or a leaf is there or
+    /// above already, nothing changes.
+    pub fn replace_plain(&mut self, path: &Path, leaf: impl FnOnce(Json) -> L) {
+        let mut tree = self;
+        for segment in path.segments() {
+            tree.open();
+            let child = match (tree, segment) {
+                (Self::Object(members), Segment::Key(key)) => members.get_mut(key),
+                (Self::Array(items), Segment::Index(index)) => items.get_mut(*index),
+                _ => None,
+            };
+            match child {
+                Some(child) => tree = child,
+                None => return,
+            }
+        }
+        if let Self::Plain(value) = tree {
+            let value = std::mem::take(value);
+            *tree = Self::Leaf(leaf(value));
+        }
+    }
+
+    /// Plain data as a node whose children can be replaced.
+    fn open(&mut self) {
+        match self {
+            Self::Plain(Json::Object(members)) => {
+                let members = std::mem::take(members).into_iter();
+                *self = Self::Object(members.map(|(key, value)| (key.into(), Self::Plain(value))).collect());
+            }
+            Self::Plain(Json::Array(items)) => {
+                *self = Self::Array(std::mem::take(items).into_iter().map(Self::Plain).collect());
+            }
+            _ => {}
+        }
+    }
+}
+
 impl<L: Clone> Tree<L> {
     /// The subtree at a member or element, cut out of plain data where needed.
     pub fn child(&self, segment: &Segment) -> Option<Self> {
@@ -199,6 +237,24 @@ mod tests {
     fn a_subtree_without_leaves_is_plain() {
         let tree = T::object([("a".into(), T::array(vec![json!(1).into()]))].into_iter().collect());
         assert_eq!(tree, T::Plain(json!({"a": [1]})));
+    }
+
+    #[test]
+    fn plain_data_at_a_path_becomes_a_leaf() {
+        let mut tree = T::Plain(json!({"a": [1, {"b": 2}], "c": 3}));
+        let path = Path::of(["a"]).index(1).key("b");
+        let mut seen = None;
+        tree.replace_plain(&path, |value| {
+            seen = Some(value);
+            7
+        });
+        assert_eq!(seen, Some(json!(2)));
+        let mut leaves = Vec::new();
+        tree.for_each_leaf(&mut |path, leaf| leaves.push((path.to_string(), *leaf)));
+        assert_eq!(leaves, [("a[1].b".to_owned(), 7)]);
+        assert_eq!(tree.at(&Path::of(["c"])), Some(T::Plain(json!(3))));
+        tree.replace_plain(&path.key("deeper"), |_| unreachable!("a leaf is there already"));
+        tree.replace_plain(&Path::of(["nothing"]), |_| unreachable!("there is no data"));
     }
 
     #[test]

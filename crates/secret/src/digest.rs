@@ -30,6 +30,13 @@ impl InstanceKey {
     }
 }
 
+impl Digest {
+    /// The first half of the MAC in hexadecimal: a name for the value that tells nothing about it.
+    pub fn short(&self) -> String {
+        hex::encode(&self.mac[..16])
+    }
+}
+
 impl PartialEq for Digest {
     fn eq(&self, other: &Self) -> bool {
         self.key_id == other.key_id && constant_time_eq(&self.mac, &other.mac)

@@ -49,8 +49,8 @@ impl Excerpt {
     }
 }
 
-/// A text in one line, without anything a terminal would act on.
-pub(super) fn clean(text: &str) -> String {
+/// A text in one line, without anything a terminal would act on: what could be is shown instead.
+pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         push_visible(&mut out, character);
@@ -84,7 +84,7 @@ fn push_visible(out: &mut String, character: char) -> usize {
 }
 
 /// How many columns terminals give a character: an approximation by block.
-fn width(character: char) -> usize {
+pub fn width(character: char) -> usize {
     match character {
         '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' => 0,
         '\u{1100}'..='\u{115f}'

@@ -3,7 +3,8 @@
 mod line;
 
 use formwork_model::{Diagnostic, DiagnosticCode, Place, Severity, SourceMap};
-use line::{Excerpt, clean};
+use line::Excerpt;
+pub use line::{clean, width};
 use std::fmt::Write as _;
 
 /// Whether colours are written. They add to the text and never carry its meaning.

@@ -46,20 +46,20 @@ pub(crate) struct CleanupDraft {
     pub(crate) cause: Cause,
 }
 
-/// The plaintexts that a plan's inputs name: one slot per different secret, numbered as they come.
+/// The plaintexts that a plan's inputs name: one slot per different secret, named after its digest, so
+/// that a slot of this plan and one that a row keeps from an earlier plan can't be mistaken for each
+/// other.
 #[derive(Default)]
 pub(crate) struct Slots {
     pub(crate) secrets: SecretSlots,
-    by_digest: FxHashMap<Digest, SlotId>,
 }
 
 impl Slots {
     /// The slot of a secret.
     pub(crate) fn keep(&mut self, digest: Digest, plaintext: impl FnOnce() -> Secret<Json>) -> SlotId {
-        let next = self.by_digest.len();
-        let slot = self.by_digest.entry(digest).or_insert_with(|| SlotId::new(format!("s{next}")));
+        let slot = SlotId::new(digest.short());
         self.secrets.entry(slot.clone()).or_insert_with(plaintext);
-        slot.clone()
+        slot
     }
 }
 
