@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 
 /// How many units are in flight where they are grouped.
 const IN_FLIGHT: usize = 256;
-/// How many operations share the units of a grouped run. Units of one operation are numbered, so
-/// they are handed over in order.
-const OPERATIONS: usize = 256;
+/// How many units a grouped run stores, all of one operation, like a wide plan.
+const GROUPED: usize = 20_000;
 
-#[tokio::main]
+// On one thread, tasks hand their units over in the order of their spawning, as the numbers of the
+// entries demand.
+#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let made = tempfile::tempdir().unwrap();
     let directory = std::env::args().nth(1).map_or_else(|| made.path().to_owned(), Into::into);
@@ -43,28 +44,19 @@ async fn measure(name: &str, store: Arc<dyn Store>, singles: usize) {
     report(name, "single", singles, started.elapsed());
     finish(&*store, &guard).await;
 
-    let total = 20_000;
-    let each = total / OPERATIONS + 1;
-    let mut guards = Vec::new();
-    for number in 0..OPERATIONS {
-        guards.push(begin(&*store, &format!("grouped{number}")).await);
-    }
+    let guard = begin(&*store, "grouped").await;
     let started = Instant::now();
-    let tasks = guards.iter().cloned().map(|guard| {
-        let store = store.clone();
-        tokio::spawn(async move {
-            for number in 1..=each {
-                store.commit(&guard, unit(guard.operation.as_str(), number)).await.unwrap();
-            }
-        })
-    });
-    for task in tasks.collect::<Vec<_>>() {
-        task.await.unwrap();
+    let mut in_flight = tokio::task::JoinSet::new();
+    for number in 1..=GROUPED {
+        if in_flight.len() == IN_FLIGHT {
+            in_flight.join_next().await.unwrap().unwrap();
+        }
+        let (store, guard) = (store.clone(), guard.clone());
+        in_flight.spawn(async move { store.commit(&guard, unit("grouped", number)).await.unwrap() });
     }
-    report(name, &format!("{IN_FLIGHT} in flight"), each * OPERATIONS, started.elapsed());
-    for guard in &guards {
-        finish(&*store, guard).await;
-    }
+    in_flight.join_all().await;
+    report(name, &format!("{IN_FLIGHT} in flight"), GROUPED, started.elapsed());
+    finish(&*store, &guard).await;
 }
 
 /// Opening and reading does not get slower with history (performance.md).

@@ -36,7 +36,7 @@ impl Default for PostgresOptions {
     }
 }
 
-const DIALECT: Dialect = Dialect { text: "TEXT COLLATE \"C\"", clustered: "" };
+const DIALECT: Dialect = Dialect { text: "TEXT COLLATE \"C\"", clustered: "", serial: "BIGINT PRIMARY KEY" };
 
 /// How many prepared statements a connection keeps. Lists over several projects have a text for
 /// each number of them, so the texts are not limited.

@@ -51,7 +51,7 @@ impl fmt::Debug for SqliteOptions {
     }
 }
 
-const DIALECT: Dialect = Dialect { text: "TEXT", clustered: " WITHOUT ROWID" };
+const DIALECT: Dialect = Dialect { text: "TEXT", clustered: " WITHOUT ROWID", serial: "INTEGER PRIMARY KEY" };
 
 /// How many prepared statements a connection keeps: more than there are in this crate.
 const STATEMENTS: usize = 128;

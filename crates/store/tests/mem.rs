@@ -37,8 +37,8 @@ fn mem(durability: Durability, check_fence: bool) -> Mem {
     Mem { store, clock }
 }
 
-async fn world() -> Option<Box<dyn World>> {
-    Some(Box::new(mem(Durability::Sync, true)))
+fn world() -> std::future::Ready<Option<Box<dyn World>>> {
+    std::future::ready(Some(Box::new(mem(Durability::Sync, true))))
 }
 
 formwork_store::contract_suite!(world);

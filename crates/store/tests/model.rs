@@ -182,7 +182,7 @@ async fn apply(store: &dyn Store, course: &mut Course, step: Step) -> String {
                 entries: vec![given::entry(guard.operation.as_str(), due + u64::from(skip))],
                 rows: rows.iter().map(RowStep::row).collect(),
                 events: vec![given::event(guard.operation.as_str(), "went on")],
-                row_slots: rows.iter().map(|step| slot(step)).collect(),
+                row_slots: rows.iter().map(slot).collect(),
                 objects: object.iter().map(ObjectStep::write).collect(),
                 finish: if finish { given::succeeded() } else { None },
             };
@@ -206,10 +206,10 @@ async fn apply(store: &dyn Store, course: &mut Course, step: Step) -> String {
             let fence = guard.and_then(|guard| course.guard(guard)?.fences.first().cloned());
             let job = move |tx: &mut dyn DomainTx| {
                 let done: Vec<_> = steps.into_iter().map(|step| step.run(tx)).collect::<Result<_, _>>()?;
-                match fails {
-                    true => Err(DomainError::NotFound { id: "on purpose".to_owned() }),
-                    false => Ok(Json::from(done)),
+                if fails {
+                    return Err(DomainError::NotFound { id: "on purpose".to_owned() });
                 }
+                Ok(Json::from(done))
             };
             match store.domain(fence, token.map(given::token), Box::new(job)).await {
                 Err(DomainFailure::Store(_)) => "fault".to_owned(),
@@ -240,26 +240,28 @@ fn slot(step: &RowStep) -> RowSlot {
 }
 
 /// What readers see, beyond the digest of what is stored.
-async fn views(store: &dyn Store) -> String {
+async fn views(store: &dyn Store) -> Vec<String> {
+    fn show(answer: impl Debug) -> String {
+        format!("{answer:?}")
+    }
     let reader = store.reader();
-    let mut seen = reader.logical_digest().await.unwrap();
+    let mut seen = vec![reader.logical_digest().await.unwrap()];
     for stack in STACKS.map(Into::into) {
-        seen += &format!("{:?}", reader.rows(&stack).await.unwrap());
-        seen += &format!("{:?}", reader.inbound(&stack).await.unwrap());
-        seen += &format!("{:?}", reader.lease(&stack).await.unwrap());
-        seen += &format!("{:?}", reader.operations(&stack, 2, 1).await.unwrap());
+        seen.push(show(reader.rows(&stack).await.unwrap()));
+        seen.push(show(reader.inbound(&stack).await.unwrap()));
+        seen.push(show(reader.lease(&stack).await.unwrap()));
+        seen.push(show(reader.operations(&stack, 2, 1).await.unwrap()));
     }
     for name in NAMES {
-        seen += &format!("{:?}", reader.links_to(name, 2).await.unwrap());
-        seen += &format!(
-            "{:?}",
-            reader.find_object(Some(&"p".into()), "agent", &given::named(name)).await.unwrap()
-        );
-        seen += &format!("{:?}", reader.row_slots(&name.into()).await.unwrap());
+        let named = given::named(name);
+        seen.push(show(reader.links_to(name, 2).await.unwrap()));
+        seen.push(show(reader.find_object(Some(&"p".into()), "agent", &named).await.unwrap()));
+        seen.push(show(reader.row_slots(&name.into()).await.unwrap()));
     }
-    seen += &format!("{:?}", reader.open_operations().await.unwrap());
-    seen += &format!("{:?}", reader.objects(&given::agents(3, 1)).await.unwrap());
-    seen + &format!("{:?}", *store.event_signal().borrow())
+    seen.push(show(reader.open_operations().await.unwrap()));
+    seen.push(show(reader.objects(&given::agents(3, 1)).await.unwrap()));
+    seen.push(show(*store.event_signal().borrow()));
+    seen
 }
 
 async fn compare(steps: Vec<Step>) {

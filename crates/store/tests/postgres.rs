@@ -58,12 +58,7 @@ async fn tamper(address: &str, statements: &'static str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_can_make_the_schema_at_once() {
     let Some(address) = fresh_database().await else { return };
-    let opened = [open(&address), open(&address), open(&address)].map(|opening| {
-        // Spawned, so that they really run at once.
-        opening
-    });
-    let [first, second, third] = opened;
-    let (first, second, third) = tokio::join!(first, second, third);
+    let (first, second, third) = tokio::join!(open(&address), open(&address), open(&address));
     assert!(first.is_ok() && second.is_ok() && third.is_ok());
 }
 

@@ -72,9 +72,9 @@ fn run_and_kill(path: &Path, round: usize, after: Duration, acknowledged: &mut B
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let mut killed = None;
-    while let Some(line) = lines.next() {
+    for line in lines {
         let [_, operation, sequence] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
         let Ok(sequence) = sequence.parse() else { continue };
         acknowledged.insert(operation.to_owned(), sequence);

@@ -28,7 +28,7 @@ pub trait World: Send + Sync {
     async fn pass(&self, millis: u64);
 }
 
-/// Makes a test of each case of the contract. `$make` is an async function that answers
+/// Makes a test of each case of the contract. `$make` is a function that answers a future of
 /// `Option<Box<dyn World>>`; `None` skips the case.
 #[macro_export]
 macro_rules! contract_suite {

@@ -11,6 +11,8 @@ pub(crate) struct Dialect {
     pub(crate) text: &'static str,
     /// A table that is kept in the order of its primary key.
     pub(crate) clustered: &'static str,
+    /// A number that is the primary key, without an index beside the table where that can be.
+    pub(crate) serial: &'static str,
 }
 
 /// The statements that lead from each format to the next. One that was released never changes.
@@ -46,7 +48,7 @@ const FORMAT_1: &[&str] = &[
     "CREATE INDEX row_refs_to ON row_refs (to_row)",
     "CREATE TABLE row_slots (row_id {text}, slot {text}, sealed {text} NOT NULL, \
      PRIMARY KEY (row_id, slot))",
-    "CREATE TABLE events (sequence BIGINT PRIMARY KEY, operation {text} NOT NULL, body {text} NOT NULL)",
+    "CREATE TABLE events (sequence {serial}, operation {text} NOT NULL, body {text} NOT NULL)",
     "CREATE INDEX events_operation ON events (operation, sequence)",
     "CREATE TABLE objects (id {text} PRIMARY KEY, number BIGINT NOT NULL UNIQUE, type {text} NOT NULL, \
      project {text} NOT NULL, doc {text} NOT NULL, version BIGINT NOT NULL, created_at BIGINT NOT NULL, \
@@ -59,7 +61,7 @@ const FORMAT_1: &[&str] = &[
      PRIMARY KEY (from_id, field, to_id)){clustered}",
     "CREATE INDEX object_links_to ON object_links (to_id)",
     "CREATE TABLE object_effects (token {text} PRIMARY KEY, outcome {text} NOT NULL)",
-    "CREATE TABLE audit (number BIGINT PRIMARY KEY, project {text} NOT NULL, at BIGINT NOT NULL, \
+    "CREATE TABLE audit (number {serial}, project {text} NOT NULL, at BIGINT NOT NULL, \
      actor {text} NOT NULL, action {text} NOT NULL, subject {text} NOT NULL, allowed BIGINT NOT NULL, \
      detail {text} NOT NULL)",
     "CREATE INDEX audit_project ON audit (project, number)",
@@ -103,7 +105,8 @@ pub(crate) fn require_known_format(tx: &mut dyn SqlTx) -> Stored<u32> {
 }
 
 fn spelled(statement: &str, dialect: Dialect) -> String {
-    statement.replace("{text}", dialect.text).replace("{clustered}", dialect.clustered)
+    let Dialect { text, clustered, serial } = dialect;
+    statement.replace("{text}", text).replace("{clustered}", clustered).replace("{serial}", serial)
 }
 
 #[cfg(test)]
