@@ -144,17 +144,33 @@ impl Driver {
             Beginning::Resume => self.operation.resume(now),
         };
         // Requests that a failed commit may have lost.
-        for input in &ends.unsettled {
-            batch.merge(self.operation.handle(now, input.clone()));
-        }
+        self.handle(&mut batch, ends.unsettled.clone());
         loop {
             self.turn(batch).await?;
             ends.unsettled.clear();
             let inputs = self.gather(ends).await?;
-            let now = self.shared.clock.now();
             batch = Batch::default();
+            self.handle(&mut batch, inputs);
+        }
+    }
+
+    /// Takes what happened, and the permits that can be granted at once: so one commit covers the
+    /// end of a step and the intents of those that waited for it.
+    fn handle(&mut self, batch: &mut Batch, inputs: Vec<Input>) {
+        let now = self.shared.clock.now();
+        let open = !self.shared.is_stopping();
+        let mut inputs = inputs;
+        loop {
             for input in inputs {
                 batch.merge(self.operation.handle(now, input));
+            }
+            // While the process shuts down nothing begins; recovery will begin it.
+            for request in batch.take_permit_requests().into_iter().filter(|_| open) {
+                self.work.request_permit(request);
+            }
+            inputs = if open { self.work.take_permits() } else { Vec::new() };
+            if inputs.is_empty() {
+                return;
             }
         }
     }
@@ -206,9 +222,9 @@ impl Driver {
                 Act::Finish { status, failure } => return Err(Stop::Done { status, failure }),
                 Act::CancelCall(call) => self.work.cancel(call),
                 Act::SetTimer(timer) => self.work.set_timer(&timer),
-                // While the process shuts down nothing begins; recovery will begin it.
-                Act::Call(_) | Act::Poll { .. } | Act::Read(_) | Act::Find(_) | Act::RequestPermit { .. }
-                    if !open => {}
+                // While the process shuts down nothing begins; recovery will begin it. A call whose
+                // intent is durable is made: left out, it would look like one of unknown outcome.
+                Act::Poll { .. } | Act::Read(_) | Act::Find(_) if !open => {}
                 Act::Call(call) => {
                     let fence = self.lease.guard().fence(&call.stack);
                     let row = self.operation.row(&call.row);
@@ -228,9 +244,8 @@ impl Driver {
                     let row = self.operation.row(&find.row);
                     self.work.find(*find, row, owned);
                 }
-                Act::RequestPermit { step, kind, type_name } => {
-                    self.work.request_permit(step, kind, type_name);
-                }
+                // Requests for permits were taken out before the commit.
+                Act::RequestPermit { .. } => {}
             }
         }
         Ok(())

@@ -7,8 +7,10 @@ use crate::answer::Unmade;
 use crate::calls::{Calls, Poll, places_of};
 use crate::conceal::SecretPlaces;
 use crate::find::find;
-use formwork_engine_core::{Call, CallId, Found, Input, LookupCall, ReadAnswer, ReadCall, Timer, TimerKey};
-use formwork_model::{Failure, Fence, IntentKind, NativeId, Row, StepId, Timestamp, TypeName, WireCode};
+use formwork_engine_core::{
+    Call, CallId, Found, Input, LookupCall, PermitRequest, ReadAnswer, ReadCall, Timer, TimerKey,
+};
+use formwork_model::{Failure, Fence, NativeId, Row, StepId, Timestamp, TypeName, WireCode};
 use formwork_plugin::ResourcePlugin;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -77,7 +79,7 @@ enum Pass {
 
 /// Something that counts against a namespace's rate.
 enum Turn {
-    Permit { step: StepId, kind: IntentKind, type_name: TypeName },
+    Permit(PermitRequest),
     Read { call: ReadCall, places: SecretPlaces, asked_at: Timestamp },
     Poll { poll: Poll, places: SecretPlaces, asked_at: Timestamp },
 }
@@ -85,7 +87,7 @@ enum Turn {
 impl Turn {
     fn type_name(&self) -> &TypeName {
         match self {
-            Self::Permit { type_name, .. } => type_name,
+            Self::Permit(request) => &request.type_name,
             Self::Read { call, .. } => &call.type_name,
             Self::Poll { poll, .. } => &poll.type_name,
         }
@@ -146,8 +148,14 @@ impl Work {
     }
 
     /// Asks for a permit.
-    pub(crate) fn request_permit(&mut self, step: StepId, kind: IntentKind, type_name: TypeName) {
-        self.enqueue(Turn::Permit { step, kind, type_name });
+    pub(crate) fn request_permit(&mut self, request: PermitRequest) {
+        self.enqueue(Turn::Permit(request));
+    }
+
+    /// The permits that can be given out at once.
+    pub(crate) fn take_permits(&mut self) -> Vec<Input> {
+        self.pump();
+        self.ready.drain(..).collect()
     }
 
     /// Reads an object once it is its turn.
@@ -282,7 +290,7 @@ impl Work {
 
     fn begin(&mut self, turn: Turn) {
         match turn {
-            Turn::Permit { step, kind, .. } => {
+            Turn::Permit(PermitRequest { step, kind, .. }) => {
                 self.granted += 1;
                 self.ready.push_back(Input::PermitGranted { step, kind });
             }
