@@ -106,6 +106,8 @@ impl TestPostgres {
         let mut keeper = Command::new("sh");
         keeper.arg("-c").arg(KEEPER).arg(&binaries).arg(made.path());
         keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A signal to the group of the tests must not reach the one that cleans up after them.
+        keeper.process_group(0);
         let keeper = run_as(&mut keeper, user).spawn()?;
         let server = Self { directory: made.keep(), keeper, databases: AtomicU32::new(0) };
         server.wait_until_ready()?;
