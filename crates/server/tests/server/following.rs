@@ -5,8 +5,10 @@ use axum::body::Body;
 use formwork_api::{ClientError, StreamItem};
 use formwork_model::OperationStatus;
 use formwork_server::{ServerOptions, Shutdown};
+use http_body_util::BodyExt;
 use serde_json::json;
 use std::time::Duration;
+use tower::ServiceExt;
 
 async fn finished(world: &World, template: formwork_model::Json) -> String {
     let id = world.made("/formations", json!({ "name": "s", "template": template })).await;
@@ -127,16 +129,24 @@ async fn streams_end_when_the_server_stops_and_are_bounded_in_number_and_time() 
         let request = world.request("GET", &path).header("accept", "text/event-stream");
         request.body(Body::empty()).expect("a request")
     };
-    let first = {
-        let (world, request) = (world.bearing(&world.token), request());
-        tokio::spawn(async move { world.answer(request).await })
-    };
-    tokio::time::sleep(Duration::from_millis(30)).await;
+    let mut first = world.router.clone().oneshot(request()).await.expect("infallible").into_body();
     assert_eq!(world.answer(request()).await.outcome(), (503, "REQUEST_TIMEOUT"));
+    let mut text = String::new();
+    while !text.contains(": heartbeat") {
+        text.push_str(&next_text(&mut first).await.expect("it goes on"));
+    }
     shutdown.trigger();
-    let first =
-        tokio::time::timeout(Duration::from_secs(5), first).await.expect("it ends").expect("no panic");
-    assert!(first.text.contains(": heartbeat") && !first.text.contains("event: end"), "{}", first.text);
+    while let Some(more) = next_text(&mut first).await {
+        text.push_str(&more);
+    }
+    assert!(!text.contains("event: end"), "{text}");
+}
+
+/// The next piece of a stream; `None` at its end.
+async fn next_text(body: &mut Body) -> Option<String> {
+    let frame = tokio::time::timeout(Duration::from_secs(10), body.frame()).await.expect("not silent");
+    let bytes = frame?.expect("whole").into_data().expect("data");
+    Some(String::from_utf8(bytes.to_vec()).expect("text"))
 }
 
 #[tokio::test]
