@@ -62,6 +62,18 @@ async fn independent_steps_run_side_by_side_within_the_concurrency() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_chain_costs_one_commit_per_step() {
+    let world = World::new();
+    let plan = (0..50).fold(PlanMaker::create(), |plan, number| {
+        let after: Vec<u32> = (number > 0).then(|| number - 1).into_iter().collect();
+        plan.creates(&format!("r{number}"), &after)
+    });
+    assert_eq!(run(&world.engine(), "op", plan.plan(), Vec::new()).await, succeeded());
+    // One to begin, one before the first call, and one per answer; renewals need time to pass.
+    assert_eq!(world.store.writes(), 52);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_rate_limit_spreads_the_calls() {
     let world = World::with_rate(10);
     let plan = (0..40).fold(PlanMaker::create(), |plan, number| plan.creates(&format!("r{number}"), &[]));
