@@ -25,10 +25,13 @@ impl Operation {
     pub(crate) fn dispatch_again(&mut self, now: Timestamp, key: Key) {
         let plan = Arc::clone(&self.plan);
         let Some(step) = plan.step(key.step) else { return };
-        let Some(track) = self.facts.track(key).filter(|track| track.is_open()) else { return };
-        if track.calls == 0 && !key.undo && !self.resumes_earlier(step) {
-            self.carry_out(now, &plan, step);
-            return;
+        // A step that repeats an earlier operation's call has no call of its own yet.
+        if key.undo || !self.resumes_earlier(step) {
+            let Some(track) = self.facts.track(key).filter(|track| track.is_open()) else { return };
+            if track.calls == 0 && !key.undo {
+                self.carry_out(now, &plan, step);
+                return;
+            }
         }
         let errand = match (self.kind(key), self.intent(key)) {
             (IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo, Some(intent)) => {

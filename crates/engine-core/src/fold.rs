@@ -49,6 +49,7 @@ struct Settled<'a> {
 
 impl Settled<'_> {
     fn fold(&self, row: &mut Row, outcome: &Outcome) -> bool {
+        let acted_on = self.acted_on(row);
         if !matches!(outcome, Outcome::Unknown { .. } | Outcome::Skipped { .. }) {
             self.close_intent(row);
         }
@@ -71,6 +72,9 @@ impl Settled<'_> {
             }
             Outcome::Failed { failure } | Outcome::Unknown { failure } => self.failed(row, failure),
             Outcome::Partial { object, failure } => {
+                // Something was made: the next attempt is another effect and needs another token, or
+                // a provider that knows tokens would answer it with this failure for ever.
+                row.generation = row.generation.next();
                 // The row goes on standing for what works; the half-made object is cleaned up.
                 match &row.current {
                     Some(_) => depose(row, (**object).clone()),
@@ -79,7 +83,7 @@ impl Settled<'_> {
                 self.failed(row, failure);
             }
             Outcome::Uncertain { failure } => {
-                self.doubt(row);
+                doubt(row, acted_on.as_ref());
                 self.failed(row, failure);
             }
             Outcome::Skipped { .. } => return false,
@@ -89,6 +93,16 @@ impl Settled<'_> {
 
     fn is_undo(&self) -> bool {
         self.kind == Some(IntentKind::Undo)
+    }
+
+    /// The object that the step's call acts on.
+    fn acted_on(&self, row: &Row) -> Option<NativeId> {
+        let named = row.intent.as_ref().and_then(|intent| intent.native_id.clone());
+        let current = || row.current.as_ref().map(|object| object.native_id.clone());
+        match self.step.action {
+            Action::Cleanup { .. } => named,
+            _ => named.or_else(current),
+        }
     }
 
     /// The intent is settled: the step's own, or the earlier one that it resolves.
@@ -185,18 +199,6 @@ impl Settled<'_> {
         }
     }
 
-    /// The object that the effect acted on may have changed.
-    fn doubt(&self, row: &mut Row) {
-        match (&self.step.action, &mut row.current) {
-            (Action::Cleanup { .. }, _) | (_, None) => {}
-            (_, Some(current)) => {
-                if current.certainty == Certainty::Certain {
-                    current.certainty = Certainty::Uncertain;
-                }
-            }
-        }
-    }
-
     /// Takes over what the declaration says of the row itself.
     fn declare(&self, row: &mut Row) {
         if matches!(self.step.action, Action::Resolve | Action::Read) {
@@ -211,6 +213,16 @@ impl Settled<'_> {
         row.metadata.clone_from(&self.step.metadata);
         row.references.clear();
         add_references(row, self.step, self.minted);
+    }
+}
+
+/// The object that the effect acted on may have changed, or be gone.
+fn doubt(row: &mut Row, acted_on: Option<&NativeId>) {
+    let objects = row.current.iter_mut().chain(&mut row.deposed);
+    for object in objects.filter(|object| Some(&object.native_id) == acted_on) {
+        if object.certainty == Certainty::Certain {
+            object.certainty = Certainty::Uncertain;
+        }
     }
 }
 

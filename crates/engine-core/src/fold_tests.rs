@@ -181,7 +181,7 @@ fn an_undo_makes_a_tombstone_but_keeps_why_a_step_failed() {
 }
 
 #[test]
-fn failures_close_the_intent_and_change_no_generation() {
+fn failures_close_the_intent_and_only_what_was_half_made_counts() {
     let half = |native_id: &str| {
         let mut object = object(native_id);
         object.certainty = Certainty::Tainted;
@@ -191,13 +191,30 @@ fn failures_close_the_intent_and_change_no_generation() {
     let (failed, _) = settled(row(None), Action::Create, create, Outcome::Failed { failure: why() });
     assert_eq!((failed.status, failed.intent, failed.generation.0), (RowStatus::Failed, None, 3));
     let (partial, _) = settled(row(None), Action::Create, create, half("h"));
-    assert_eq!((current(&partial), partial.generation.0), (Some("h"), 3));
+    assert_eq!((current(&partial), partial.generation.0), (Some("h"), 4));
     let (replace, _) = settled(row(Some("a")), Action::Replace, create, half("h"));
     assert_eq!((current(&replace), names(&replace.deposed)), (Some("a"), vec!["h"]));
     let uncertain = Outcome::Uncertain { failure: why() };
     let (doubt, _) = settled(row(Some("a")), Action::Update, Some(IntentKind::Update), uncertain);
     assert_eq!(doubt.current.map(|object| object.certainty), Some(Certainty::Uncertain));
     assert_eq!(doubt.intent, None);
+}
+
+#[test]
+fn a_cleanup_in_doubt_doubts_the_object_it_was_about() {
+    let mut before = row(Some("a"));
+    before.deposed = vec![object("old"), object("older")];
+    let about = OpenIntent { native_id: Some("old".into()), ..intent("form_op_1", IntentKind::Cleanup) };
+    before.intent = Some(about);
+    let (step, kind) = (StepId(0), Some(IntentKind::Cleanup));
+    let outcome = Outcome::Uncertain { failure: why() };
+    let fact = Entry::Settled { step, kind, row: before.id.clone(), outcome };
+    let cleanup = plan(Action::Cleanup { native_id: Some("old".into()) });
+    let mut after = before;
+    fold(&mut after, &entry(fact), &cleanup, &[]);
+    let certainty: Vec<_> = after.deposed.iter().map(|object| object.certainty).collect();
+    assert_eq!(certainty, [Certainty::Uncertain, Certainty::Certain]);
+    assert_eq!(after.current.map(|object| object.certainty), Some(Certainty::Certain));
 }
 
 #[test]

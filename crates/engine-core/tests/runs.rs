@@ -227,7 +227,7 @@ fn a_create_that_leaves_an_object_taints_it_under_continue() {
         world.run(Provider::default().on("a", "create", &[Reply::FailLeaving(Code::NotStabilized, "half")]));
     let current = run.row("a").current.as_ref().expect("the row stands for the object");
     assert_eq!(current.certainty, Certainty::Tainted);
-    assert_eq!(run.row("a").generation.0, 0);
+    assert_eq!(run.row("a").generation.0, 1);
 }
 
 #[test]
