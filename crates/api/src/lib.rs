@@ -29,15 +29,15 @@ pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
 pub use formation::{
     DeleteResult, Formation, FormationResource, FormationStatus, OperationAccepted, ResourceStatus,
 };
-pub use operation::{FormationEvent, FormationOperation, Operation, OperationPlan, PlannedStep};
+pub use operation::{FormationEvent, FormationOperation, Operation, OperationPlan, PlannedStep, SavedPlan};
 pub use page::Page;
 pub use plan::{
     CauseLink, Graph, GraphEdge, GraphNode, PlanChange, PlanDiff, PlanResult, UnauthorizedAction,
 };
 pub use project::Project;
 pub use requests::{
-    CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe, PlanFormation,
-    UpdateFormation, ValidateFormation,
+    ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
+    PlanFormation, UpdateFormation, ValidateFormation,
 };
 pub use time::Time;
 pub use token::{NewToken, Token};

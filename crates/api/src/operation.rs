@@ -57,6 +57,19 @@ pub struct OperationPlan {
     pub steps: Vec<PlannedStep>,
 }
 
+/// A plan that was kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SavedPlan {
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: OperationPlan,
+    /// The formation it is for; null for one that is yet to be made.
+    #[schema(required)]
+    pub formation_id: Option<String>,
+    /// When it was made.
+    pub created_at: Time,
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlannedStep {

@@ -52,6 +52,17 @@ pub struct PlanFormation {
     /// Whether to look at what is there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observe: Option<Observe>,
+    /// Whether to keep the plan, so that it can be shown and carried out by its hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub save: Option<bool>,
+}
+
+/// The body of `POST /plans/{plan_hash}/apply`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApplyPlan {
+    /// The name of the formation; for a plan that makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// Whether a plan looks at what is there first.

@@ -59,3 +59,13 @@ pub(crate) fn check_metadata(metadata: Option<&Json>) -> Result<(), ControlError
     )
     .with_diagnostics(found))
 }
+
+/// A name of a formation, project or token.
+pub(crate) fn check_name(name: &str) -> Result<(), ControlError> {
+    if name.trim().is_empty() || name.chars().count() > 255 || name.chars().any(char::is_control) {
+        return Err(ControlError::validation(
+            "`name` must have 1 to 255 characters, none of them a control character",
+        ));
+    }
+    Ok(())
+}

@@ -2,7 +2,7 @@
 
 use crate::{Control, ControlError, Principal};
 use formwork_engine::{CancelOutcome, Waiting};
-use formwork_model::{Event, Failure, OperationId, OperationRecord, Plan, StackId, WireCode};
+use formwork_model::{Event, OperationId, OperationRecord, Plan, StackId, WireCode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +25,11 @@ pub struct OperationView {
 }
 
 impl Control {
-    async fn operation_record(
+    /// One operation's record, without its events and its plan.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    pub async fn operation_record(
         &self,
         p: &Principal,
         id: &OperationId,
@@ -47,14 +51,11 @@ impl Control {
 
     pub(crate) async fn operation_view(
         &self,
-        mut record: OperationRecord,
+        record: OperationRecord,
     ) -> Result<OperationView, ControlError> {
         let events = self.reader.events(&record.id, 0, MOST_EVENTS).await?;
         let plan = self.reader.plan(&record.id).await?;
         let formation = record.stacks.first().cloned().unwrap_or_else(|| "".into());
-        if let Some(failure) = &mut record.failure {
-            word_failure(failure, &formation);
-        }
         Ok(OperationView { record, events, plan, formation })
     }
 
@@ -119,20 +120,6 @@ impl Control {
             CancelOutcome::Requested => Ok(()),
         }
     }
-}
-
-/// Puts the formation's id into the words of a failure that the engine can't know it for
-/// (`formations-behaviour.md` §3.9).
-pub(crate) fn word_failure(failure: &mut Failure, formation: &StackId) {
-    if failure.code != WireCode::FormationDeleteFailed.as_str() {
-        return;
-    }
-    let failures =
-        failure.meta.as_ref().and_then(|meta| meta["failures"].as_array()).cloned().unwrap_or_default();
-    failure.message = format!(
-        "Formation '{formation}' could not be fully deleted; {}. The formation is left in 'delete_failed'; resolve these and delete it again.",
-        name_failures(&failures)
-    );
 }
 
 /// "2 resource(s) could not be removed: Bot (agent), Kb (memory)".

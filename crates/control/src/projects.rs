@@ -1,14 +1,11 @@
 //! Projects: the boundary of names, references and authorisation.
 
+use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
-use formwork_model::{Json, ProjectId, Timestamp, WireCode};
+use formwork_model::{Catalog as _, Json, ProjectId, Timestamp, WireCode};
 use formwork_store::{ListQuery, NewObject, Page, StoredObject, UniqueKey};
 
 const TYPE: &str = "project";
-/// Types whose objects live in a project and block its deletion.
-const DEPENDENTS: &[&str] =
-    &["formation", "agent", "ai_provider", "document", "memory", "memory_entry", "secret", "tool"];
-
 /// A project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
@@ -69,9 +66,7 @@ impl Control {
     /// `NAME_CONFLICT`, `FORBIDDEN`, `VALIDATION_FAILED`.
     pub async fn create_project(&self, p: &Principal, name: &str) -> Result<Project, ControlError> {
         Self::demand_admin(p)?;
-        if name.trim().is_empty() || name.len() > 255 {
-            return Err(ControlError::validation("`name` must have 1 to 255 characters"));
-        }
+        check_name(name)?;
         let project = self.insert_project(name).await?;
         self.audit(p, Some(&project.id), "projects:CreateProject", project.id.as_str(), Json::Null).await?;
         Ok(project)
@@ -118,16 +113,23 @@ impl Control {
     pub async fn delete_project(&self, p: &Principal, id: &ProjectId) -> Result<(), ControlError> {
         Self::demand_admin(p)?;
         self.get_project(p, id).await?;
+        if self.default_project.get() == Some(id) {
+            return Err(ControlError::new(
+                WireCode::Forbidden,
+                "The default project can't be deleted: requests that name no project are for it.",
+            ));
+        }
         let project = id.clone();
+        let types: Vec<String> = self.catalog.names().iter().map(ToString::to_string).collect();
         self.store
             .domain(
                 None,
                 None,
                 Box::new(move |tx| {
-                    for type_name in DEPENDENTS {
-                        let linked = (*type_name == "formation").then(crate::formation::live_link);
+                    for type_name in types.iter().map(String::as_str).chain(["formation"]) {
+                        let linked = (type_name == "formation").then(crate::formation::live_link);
                         let query = ListQuery {
-                            type_name: (*type_name).to_owned(),
+                            type_name: type_name.to_owned(),
                             projects: vec![project.clone()],
                             linked,
                             limit: 1,

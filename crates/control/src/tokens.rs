@@ -1,5 +1,6 @@
 //! Bearer tokens: kept as keyed digests, found by them, shown once.
 
+use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{Digest, Json, ProjectId, Secret, Timestamp, WireCode};
 use formwork_store::{Link, ListQuery, NewObject, Page, StoredObject, UniqueKey};
@@ -44,9 +45,7 @@ impl From<StoredObject> for TokenRecord {
 impl Control {
     fn token_key(&self, token: &Secret<String>) -> (UniqueKey, Digest) {
         let digest = self.key.digest(token.expose().as_bytes());
-        let mac = serde_json::to_value(digest).unwrap_or_default();
-        let value = mac["mac"].as_str().unwrap_or_default().to_owned();
-        (UniqueKey { key: "digest".to_owned(), value }, digest)
+        (UniqueKey { key: "digest".to_owned(), value: digest.hex() }, digest)
     }
 
     fn new_token(
@@ -124,9 +123,7 @@ impl Control {
         p: &Principal,
         new: NewToken,
     ) -> Result<(TokenRecord, Secret<String>), ControlError> {
-        if new.name.trim().is_empty() || new.name.len() > 255 {
-            return Err(ControlError::validation("`name` must have 1 to 255 characters"));
-        }
+        check_name(&new.name)?;
         let project = match (&new.project_id, &p.scope) {
             (None, None) => None,
             (named, _) => Some(Self::project_of(p, named.as_ref())?),
@@ -134,7 +131,8 @@ impl Control {
         if let Some(project) = &project {
             self.get_project(p, project).await?;
         }
-        let token = Secret::new(format!("fw_{}", hex(&formwork_secret::random_bytes::<32>())));
+        let token =
+            Secret::new(format!("fw_{}", formwork_secret::hex(&formwork_secret::random_bytes::<32>())));
         let id = ids::mint("token");
         let object = self.new_token(id.clone(), &new.name, project.as_ref(), &token);
         self.store.domain(None, None, Box::new(move |tx| tx.insert(object).map(|_| Json::Null))).await?;
@@ -178,10 +176,4 @@ impl Control {
 /// By which the tokens of a project are found.
 fn scope_link(project: &ProjectId) -> Link {
     Link { field: "scope".to_owned(), to: project.to_string() }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

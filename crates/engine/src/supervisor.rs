@@ -6,7 +6,7 @@ use crate::handle::{Ends, Finished};
 use crate::recovery::{LoadError, load};
 use crate::shared::Shared;
 use formwork_engine_core::Input;
-use formwork_model::{OperationId, OwnerId};
+use formwork_model::OperationId;
 use formwork_store::{StoreError, TakenOver};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,12 +31,11 @@ pub(crate) async fn supervise(shared: Arc<Shared>, id: OperationId, mut driver: 
         }
         // Nothing more may be sent from here on.
         drop(driver);
-        let holder = match stop {
+        match stop {
             Stop::Done { status, failure } => break Finished::Done { status, failure },
             Stop::Shutdown => break Finished::Left,
             Stop::LeaseLost => {
-                tracing::warn!("the lease is lost; the operation goes on only if nobody else has it");
-                None
+                tracing::warn!("the lease is not sure; the operation goes on only if nobody else has it");
             }
             Stop::Fault(error) => {
                 tracing::error!(
@@ -47,10 +46,9 @@ pub(crate) async fn supervise(shared: Arc<Shared>, id: OperationId, mut driver: 
                     // The delete that another stack forbids would be tried again and again.
                     ends.unsettled.push(Input::Cancel { force: false });
                 }
-                Some(&shared.options.owner)
             }
-        };
-        match reopen(&shared, &id, holder, &mut patience).await {
+        }
+        match reopen(&shared, &id, &mut patience).await {
             Ok(reopened) => driver = reopened,
             Err(finished) => break finished,
         }
@@ -60,14 +58,9 @@ pub(crate) async fn supervise(shared: Arc<Shared>, id: OperationId, mut driver: 
     ends.finished.send_replace(Some(finished));
 }
 
-/// Takes the operation again: from `holder` even if the lease still runs, otherwise only if it ran
-/// out.
-async fn reopen(
-    shared: &Arc<Shared>,
-    id: &OperationId,
-    holder: Option<&OwnerId>,
-    patience: &mut Patience,
-) -> Result<Driver, Finished> {
+/// Takes the operation again: from ourselves even if the lease still runs, since nothing of ours
+/// acts under it any more; from another owner only once it ran out.
+async fn reopen(shared: &Arc<Shared>, id: &OperationId, patience: &mut Patience) -> Result<Driver, Finished> {
     let options = &shared.options;
     loop {
         let Some(pause) = patience.next() else {
@@ -80,7 +73,8 @@ async fn reopen(
             _ = stopping.wait_for(|stopping| *stopping) => return Err(Finished::Left),
         }
         let asked_at = shared.clock.now();
-        let taken = shared.store.take_over(id, &options.owner, holder, options.lease_millis).await;
+        let taken =
+            shared.store.take_over(id, &options.owner, Some(&options.owner), options.lease_millis).await;
         match taken {
             Ok(TakenOver::Taken(guard)) => match load(shared, id, guard, asked_at).await {
                 Ok((driver, _)) => return Ok(driver),

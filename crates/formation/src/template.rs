@@ -1,7 +1,8 @@
 //! A template whose shape has been checked.
 
 use crate::Document;
-use formwork_model::{Catalog, DeletionPolicy, Json, Label, Path, SourceMap, TypeName, mask};
+use crate::expression::Form;
+use formwork_model::{Catalog, DeletionPolicy, Expr, Json, Label, Path, SourceMap, TypeName, mask};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -84,7 +85,8 @@ impl Template {
     }
 
     /// The template as it may be read by those who may read the formation: each top-level property
-    /// that its type marks write-only is `{"no_echo": true}` (seed 4, "Secrets in Templates").
+    /// that its type marks write-only is `{"no_echo": true}` (seed 4, "Secrets in Templates"), and so
+    /// is a literal that stands where its type says credentials stand. Expressions stay readable.
     pub fn credentials_masked(&self, catalog: &dyn Catalog) -> Json {
         let mut masked = self.document.value.clone();
         for (label, declaration) in &self.resources {
@@ -98,8 +100,26 @@ impl Template {
                     *value = mask();
                 }
             }
+            let mut bag = Json::Object(std::mem::take(properties));
+            for place in rules.sensitive(&Expr::Plain(bag.clone())) {
+                if let Some(value) = place.get_mut(&mut bag).filter(|value| !names_something(value)) {
+                    *value = mask();
+                }
+            }
+            if let (Some(properties), Json::Object(bag)) = (path.get_mut(&mut masked), bag) {
+                *properties = Json::Object(bag);
+            }
         }
         masked
+    }
+}
+
+/// Whether a value is an expression that stands for something else, rather than for its own text.
+fn names_something(value: &Json) -> bool {
+    match Form::of(value) {
+        Form::Ref(_) | Form::Param(_) | Form::RefAttr(_) => true,
+        Form::Sub(text) => text.contains("${"),
+        Form::Data | Form::Plain | Form::Literal(_) => false,
     }
 }
 

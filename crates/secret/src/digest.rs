@@ -31,9 +31,14 @@ impl InstanceKey {
 }
 
 impl Digest {
+    /// The MAC in hexadecimal: what a value that was digested can be found by.
+    pub fn hex(&self) -> String {
+        hex(&self.mac)
+    }
+
     /// The first half of the MAC in hexadecimal: a name for the value that tells nothing about it.
     pub fn short(&self) -> String {
-        hex::encode(&self.mac[..16])
+        hex(&self.mac[..16])
     }
 }
 
@@ -65,12 +70,12 @@ impl PartialOrd for Digest {
 
 impl fmt::Debug for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Digest({}, {})", self.key_id, hex::encode(&self.mac))
+        write!(formatter, "Digest({}, {})", self.key_id, hex(&self.mac))
     }
 }
 
 fn serialize_mac<S: Serializer>(mac: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&hex::encode(mac))
+    serializer.serialize_str(&hex(mac))
 }
 
 fn deserialize_mac<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {

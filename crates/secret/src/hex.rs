@@ -21,8 +21,8 @@ pub enum HexError {
     },
 }
 
-/// The lower-case spelling, written into one buffer that never grows, so no copy is left behind.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+/// Bytes in lower-case hexadecimal, written into one buffer that never grows, so no copy is left behind.
+pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn bytes_survive_the_round_trip() {
-        assert_eq!(encode(&[0x00, 0x7f, 0xff]), "007fff");
+        assert_eq!(hex(&[0x00, 0x7f, 0xff]), "007fff");
         assert_eq!(decode::<3>("007fff"), Ok([0x00, 0x7f, 0xff]));
         assert_eq!(decode::<3>("007FfF"), Ok([0x00, 0x7f, 0xff]));
     }

@@ -61,7 +61,7 @@ impl InstanceKey {
 
     /// The key as 64 lower-case hexadecimal characters, for [`from_hex`](Self::from_hex).
     pub fn to_hex(&self) -> Secret<String> {
-        Secret::new(hex::encode(&*self.0.root))
+        Secret::new(hex(&*self.0.root))
     }
 
     /// The key's public name. Nothing of the key can be computed from it.

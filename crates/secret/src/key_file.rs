@@ -125,7 +125,7 @@ fn create(path: &Path, key: &InstanceKey) -> io::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let draft = directory.join(format!(".instance-key.{}", hex::encode(&random_bytes::<8>())));
+    let draft = directory.join(format!(".instance-key.{}", hex(&random_bytes::<8>())));
     let published = write_draft(&draft, key).and_then(|()| publish(&draft, path));
     let removed = fs::remove_file(&draft);
     published?;

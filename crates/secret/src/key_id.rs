@@ -22,7 +22,7 @@ impl KeyId {
 
 impl fmt::Display for KeyId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&hex::encode(&self.0))
+        formatter.pad(&hex::hex(&self.0))
     }
 }
 

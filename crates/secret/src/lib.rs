@@ -19,7 +19,7 @@ mod wipe;
 
 pub use compare::{AsBytes, constant_time_eq};
 pub use digest::Digest;
-pub use hex::HexError;
+pub use hex::{HexError, hex};
 pub use key::InstanceKey;
 pub use key_file::KeyError;
 pub use key_id::KeyId;

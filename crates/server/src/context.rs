@@ -6,7 +6,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 use tracing::Instrument;
@@ -84,12 +83,7 @@ fn trace_id(headers: &HeaderMap) -> Option<String> {
 }
 
 fn random_hex<const N: usize>() -> String {
-    let mut text = String::with_capacity(2 * N);
-    for byte in formwork_secret::random_bytes::<N>() {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    formwork_secret::hex(&formwork_secret::random_bytes::<N>())
 }
 
 #[cfg(test)]

@@ -145,6 +145,8 @@ fn schemas() -> Map<String, Json> {
     add::<wire::Graph>(&mut all);
     add::<wire::PlanFormation>(&mut all);
     add::<wire::PlanResult>(&mut all);
+    add::<wire::SavedPlan>(&mut all);
+    add::<wire::ApplyPlan>(&mut all);
     add::<wire::CreateFormation>(&mut all);
     add::<wire::UpdateFormation>(&mut all);
     add::<wire::Formation>(&mut all);

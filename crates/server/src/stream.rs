@@ -94,7 +94,7 @@ impl Follower {
         let (control, principal) = (&self.app.control, &self.principal);
         let events = control.operation_events(principal, &self.operation, self.after, BATCH).await?;
         if events.is_empty() && self.may_be_over {
-            let record = control.operation(principal, &self.operation).await?.record;
+            let record = control.operation_record(principal, &self.operation).await?;
             if record.status.is_final() {
                 return self.end(record).await;
             }

@@ -184,6 +184,14 @@ pub(crate) fn operation(view: &control::OperationView) -> wire::Operation {
     }
 }
 
+pub(crate) fn saved_plan(view: &control::SavedPlanView) -> wire::SavedPlan {
+    wire::SavedPlan {
+        plan: operation_plan(&view.plan, view.hash),
+        formation_id: view.formation.as_ref().map(ToString::to_string),
+        created_at: view.created_at.into(),
+    }
+}
+
 fn operation_plan(plan: &Plan, hash: PlanHash) -> wire::OperationPlan {
     wire::OperationPlan { hash: hash.to_string(), steps: plan.steps.iter().map(planned_step).collect() }
 }

@@ -138,6 +138,8 @@ pub(crate) enum Static {
     Explain(Explain),
     /// Draw a template's dependency graph
     Graph(Graph),
+    /// Save a server and a token under a profile's name
+    Configure(Configure),
     /// Print a completion script
     Completions(Completions),
     /// List every command, one a line
@@ -256,6 +258,16 @@ pub(crate) enum Agent {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Configure {
+    /// Where the server is: `http://…`, `https://…` or `unix:…`
+    #[arg(long, value_name = "URL", required_unless_present = "token")]
+    pub(crate) base_url: Option<String>,
+    /// The token to send it; `-` takes it from `FORMWORK_TOKEN`, else from standard input
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
+    pub(crate) token: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// The code, as an error shows it (`unknown-property`, `NAME_CONFLICT`); none lists all
     #[arg(value_name = "CODE")]
@@ -293,6 +305,11 @@ pub(crate) struct Completions {
 /// The whole command tree.
 pub(crate) fn command_tree() -> clap::Command {
     resource::add_commands(Cli::command())
+}
+
+/// The name that a person calls this binary by, for commands to copy.
+pub(crate) fn program() -> &'static str {
+    if called_as_soat() { "soat" } else { "formwork" }
 }
 
 /// Whether the binary was called through a link named `soat`.

@@ -41,8 +41,8 @@ pub(super) fn add_commands(tree: Command) -> Command {
         .subcommand(
             Command::new(kebab_name(route.list))
                 .about(format!("List: {title}"))
-                .arg(text("limit", "How many to show, at most 100"))
-                .arg(text("offset", "How many to pass over"))
+                .arg(text("limit", "How many to show, at most 100").value_name("N"))
+                .arg(text("offset", "How many to pass over").value_name("N"))
                 .args(route.list_filters.iter().map(|filter| text(&kebab(filter), "Only those with this"))),
         )
         .subcommand(Command::new(kebab_name(route.get)).about(format!("Show: {title}")).args(id_flags(route)))

@@ -3,8 +3,8 @@
 use super::CommandError;
 use crate::args::{Agent, Global};
 use crate::exit::Exit;
-use crate::session::{Holder, Host, SessionError, current};
-use crate::ui::json;
+use crate::session::{Holder, Host, SessionError, StopRequest, current};
+use crate::ui::{json, say};
 use formwork_config::{Environment, Settings};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -28,6 +28,8 @@ async fn start(settings: Settings, listen: Option<&str>) -> Result<Exit, Command
         Some(address) => Some(Settings::parse_listen(address)?),
         None => settings.listen,
     };
+    let mut stop = StopRequest::listen();
+    let mut said = false;
     // A command that serves itself just now hands over as soon as it is done.
     let host = loop {
         if let Some(host) = Host::resident(&settings, listen).await? {
@@ -37,15 +39,22 @@ async fn start(settings: Settings, listen: Option<&str>) -> Result<Exit, Command
             Some(holder) if holder.resident => {
                 return Err(CommandError::Agent(format!("the agent runs already (pid {})", holder.pid)));
             }
-            _ => tokio::time::sleep(PAUSE).await,
+            Some(holder) if !said => {
+                said = true;
+                say(format_args!("agent: waiting for a command (pid {}) to end", holder.pid));
+            }
+            _ => tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                () = stop.wait() => return Ok(Exit::Interrupted),
+            },
         }
     };
-    anstream::eprintln!("agent: listening on {}", settings.data_dir.agent_socket().display());
+    say(format_args!("agent: listening on {}", settings.data_dir.agent_socket().display()));
     if let Some(address) = listen {
-        anstream::eprintln!("agent: listening on http://{address}");
+        say(format_args!("agent: listening on http://{address}"));
     }
-    host.serve_until_stopped().await;
-    anstream::eprintln!("agent: stopped");
+    host.serve_until(&mut stop).await;
+    say(format_args!("agent: stopped"));
     Ok(Exit::Done)
 }
 
@@ -72,7 +81,7 @@ fn status(settings: &Settings) -> Result<Exit, CommandError> {
 
 async fn stop(settings: &Settings) -> Result<Exit, CommandError> {
     let Some(running) = holder(settings)? else {
-        anstream::eprintln!("agent: not running");
+        say(format_args!("agent: not running"));
         return Ok(Exit::Done);
     };
     let pid = i32::try_from(running.pid).ok().and_then(Pid::from_raw);
@@ -89,6 +98,6 @@ async fn stop(settings: &Settings) -> Result<Exit, CommandError> {
         Ok(stopped) => stopped?,
         Err(_) => return Err(CommandError::Agent(format!("process {} does not stop", running.pid))),
     }
-    anstream::eprintln!("agent: stopped");
+    say(format_args!("agent: stopped"));
     Ok(Exit::Done)
 }

@@ -3,19 +3,19 @@
 use super::CommandError;
 use crate::args::{Completions, command_tree};
 use crate::exit::Exit;
-use std::io::{self, Write as _};
+use crate::ui::json;
 
 pub(crate) fn run(arguments: &Completions) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command_tree(), "formwork", &mut script);
-    io::stdout().write_all(&script)?;
+    json::print_text(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn list() -> Result<Exit, CommandError> {
-    let mut stdout = io::stdout().lock();
-    for command in command_tree().get_subcommands().filter(|command| !command.is_hide_set()) {
-        writeln!(stdout, "{}", command.get_name())?;
-    }
+    let tree = command_tree();
+    let shown = tree.get_subcommands().filter(|command| !command.is_hide_set());
+    let names: String = shown.map(|command| format!("{}\n", command.get_name())).collect();
+    json::print_text(&names)?;
     Ok(Exit::Done)
 }

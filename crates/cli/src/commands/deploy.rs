@@ -3,12 +3,14 @@
 use super::CommandError;
 use super::formation::path;
 use super::request::{Body, json_flag, parameter_bag, required_template, template};
-use crate::args::{CreateFormation, DeleteFormation, OperationId, UpdateFormation};
+use crate::args::{self, CreateFormation, DeleteFormation, OperationId, UpdateFormation};
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::ui::json;
 use crate::ui::progress::{Ending, Progress};
+use crate::ui::{json, say, text};
 use formwork_api::{ApiError, Client, ErrorDetail, HttpMethod, StreamItem};
+use formwork_formation::clean;
+use formwork_model::OperationStatus;
 use serde_json::{Value, json};
 
 const DO_NOT_WAIT: &[(&str, &str)] = &[("wait", "false")];
@@ -59,7 +61,8 @@ async fn deployed(
     }
     let formation = begun["formation_id"].as_str().unwrap_or_default().to_owned();
     let operation = begun["operation_id"].as_str().unwrap_or_default().to_owned();
-    if let Some(exit) = follow(session, &operation, &formation).await? {
+    let next = format!("{} update-formation --formation-id {formation}", args::program());
+    if let Some(exit) = follow(session, &operation, Some(&next)).await? {
         return Ok(exit);
     }
     let path = format!("/formations/{}", Client::segment(&formation));
@@ -75,7 +78,12 @@ async fn deployed(
     };
     let code = error["code"].as_str().unwrap_or("UNKNOWN");
     let message = error["message"].as_str().unwrap_or("no reason was recorded");
-    anstream::eprintln!("{command}: the deploy failed{place} — the formation is 'failed'. {code}: {message}");
+    say(format_args!(
+        "{command}: the deploy failed{} — the formation is 'failed'. {}: {}",
+        clean(&place),
+        clean(code),
+        text::lines(message)
+    ));
     Ok(match code {
         "DRIFTED" => Exit::Drifted,
         "CANCELED" if session.was_interrupted() => Exit::Interrupted,
@@ -92,29 +100,34 @@ pub(crate) async fn delete(session: &Session, arguments: &DeleteFormation) -> Re
         return Ok(Exit::Done);
     }
     let operation = begun["operation_id"].as_str().unwrap_or_default().to_owned();
-    if let Some(exit) = follow(session, &operation, arguments.formation.get()).await? {
+    let next = format!("{} delete-formation --formation-id {}", args::program(), arguments.formation.get());
+    if let Some(exit) = follow(session, &operation, Some(&next)).await? {
         return Ok(exit);
     }
-    let operation = session.client().get_operation(&operation).await?;
-    match operation.operation.error {
-        Some(body) if operation.operation.status == formwork_model::OperationStatus::Failed => {
-            Err(refused(body))
-        }
-        _ => {
-            json::print(&json!({ "success": true }))?;
-            Ok(Exit::Done)
-        }
+    let operation = session.client().get_operation(&operation).await?.operation;
+    if operation.status == OperationStatus::Succeeded {
+        json::print(&json!({ "success": true }))?;
+        return Ok(Exit::Done);
     }
-}
-
-/// A teardown that could not finish, as the route that waits answers it.
-fn refused(body: ErrorDetail) -> CommandError {
-    CommandError::Api { error: Box::new(ApiError { status: 409, body }), source_text: None }
+    let unknown = || ErrorDetail {
+        code: "UNKNOWN".to_owned(),
+        message: "no reason was recorded".to_owned(),
+        meta: None,
+    };
+    // As the route that waits answers a teardown that could not finish.
+    let body = operation.error.unwrap_or_else(unknown);
+    let canceled = body.code == "CANCELED" && session.was_interrupted();
+    let refused = CommandError::Api { error: Box::new(ApiError { status: 409, body }), source_text: None };
+    if canceled {
+        crate::ui::error::print(&refused);
+        return Ok(Exit::Interrupted);
+    }
+    Err(refused)
 }
 
 /// Follows an operation that was begun elsewhere.
 pub(crate) async fn watch(session: &Session, operation: &OperationId) -> Result<Exit, CommandError> {
-    if let Some(exit) = follow(session, operation.get(), "").await? {
+    if let Some(exit) = follow(session, operation.get(), None).await? {
         return Ok(exit);
     }
     let path = format!("/operations/{}", Client::segment(operation.get()));
@@ -124,7 +137,11 @@ pub(crate) async fn watch(session: &Session, operation: &OperationId) -> Result<
 }
 
 /// Shows an operation's events until it ends. An exit code: the person left before that.
-async fn follow(session: &Session, operation: &str, formation: &str) -> Result<Option<Exit>, CommandError> {
+async fn follow(
+    session: &Session,
+    operation: &str,
+    next: Option<&str>,
+) -> Result<Option<Exit>, CommandError> {
     let mut progress = Progress::new(session.progress());
     let mut stream = session.client().follow_operation(operation, 0);
     let mut interrupts = session.interrupts();
@@ -134,7 +151,11 @@ async fn follow(session: &Session, operation: &str, formation: &str) -> Result<O
             () = interrupts.next() => {
                 match session.interrupted(operation).await {
                     Some(exit) => {
-                        progress.end(&Ending::Left { operation, formation, embedded: session.is_embedded() });
+                        progress.end(&if session.is_embedded() {
+                            Ending::Interrupted { operation }
+                        } else {
+                            Ending::Detached { operation, program: args::program() }
+                        });
                         return Ok(Some(exit));
                     }
                     None => {
@@ -148,7 +169,7 @@ async fn follow(session: &Session, operation: &str, formation: &str) -> Result<O
         match item {
             Some(StreamItem::Event(event)) => progress.event(&event),
             Some(StreamItem::Waiting(waiting)) => progress.waiting(&waiting),
-            Some(StreamItem::End(end)) => progress.end(&Ending::Over { end: &end, formation }),
+            Some(StreamItem::End(end)) => progress.end(&Ending::Over { end: &end, next }),
             None => return Ok(None),
         }
     }

@@ -4,6 +4,7 @@ use crate::env_file::EnvFileError;
 use crate::exit::Exit;
 use crate::parameters::ParameterError;
 use formwork_api::{ApiError, ClientError, TransportError};
+use formwork_model::{Diagnostics, SourceMap};
 use std::io;
 use std::path::PathBuf;
 
@@ -31,6 +32,9 @@ pub(crate) enum CommandError {
     /// A file is larger than any template may be.
     #[error("`{}` is larger than {limit} bytes, the most a template may have", path.display())]
     TooLarge { path: PathBuf, limit: u64 },
+    /// A template is in another encoding than UTF-8, which a request can't carry.
+    #[error("the template is not UTF-8")]
+    Encoding { diagnostics: Diagnostics, map: Box<SourceMap> },
     /// A flag's value can't be used.
     #[error("{0}")]
     Argument(String),
@@ -38,8 +42,8 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// The env file can't be used.
-    #[error("`{}`, {source}", path.display())]
-    EnvFile { path: PathBuf, source: EnvFileError },
+    #[error("`{}`, {reason}", path.display())]
+    EnvFile { path: PathBuf, reason: EnvFileError },
     /// No page for a code.
     #[error("there is no code `{code}`")]
     UnknownCode { code: String, near: Option<String> },
@@ -91,6 +95,7 @@ impl CommandError {
     /// What would help.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
+            Self::Api { error, .. } => answer_hint(error),
             Self::Config(error) => error.hint(),
             Self::Session(error) => error.hint(),
             Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
@@ -100,5 +105,18 @@ impl CommandError {
             ),
             _ => None,
         }
+    }
+}
+
+/// The next command after an answer that leaves only one.
+fn answer_hint(error: &ApiError) -> Option<String> {
+    let program = crate::args::program();
+    let operation = error.body.meta.as_ref().and_then(|meta| meta["operation_id"].as_str());
+    match (error.body.code.as_str(), operation) {
+        ("OPERATION_IN_PROGRESS", Some(operation)) => {
+            Some(format!("`{program} watch-operation {operation}` follows it"))
+        }
+        ("PLAN_OUTDATED", _) => Some(format!("`{program} plan-formation` shows what would be done now")),
+        _ => None,
     }
 }

@@ -5,19 +5,17 @@ mod pages;
 use super::CommandError;
 use crate::args::Explain;
 use crate::exit::Exit;
+use crate::ui::json;
 use formwork_model::{DiagnosticCode, OperationErrorCode, WireCode};
-use std::io::{self, Write as _};
 
 pub(crate) fn run(arguments: &Explain) -> Result<Exit, CommandError> {
-    let mut stdout = io::stdout().lock();
     let Some(code) = &arguments.code else {
-        for code in codes() {
-            writeln!(stdout, "{code:<34} {}", title(pages::page(code).unwrap_or_default()))?;
-        }
+        let line = |code| format!("{code:<34} {}\n", title(pages::page(code).unwrap_or_default()));
+        json::print_text(&codes().map(line).collect::<String>())?;
         return Ok(Exit::Done);
     };
     match pages::page(code) {
-        Some(page) => stdout.write_all(page.as_bytes())?,
+        Some(page) => json::print_text(page)?,
         None => return Err(CommandError::UnknownCode { code: code.clone(), near: nearest(code) }),
     }
     Ok(Exit::Done)

@@ -8,7 +8,6 @@ use crate::session::Session;
 use crate::ui::graph;
 use formwork_api::HttpMethod;
 use serde_json::json;
-use std::io::Write as _;
 
 pub(crate) async fn run(session: &Session, arguments: &Graph) -> Result<Exit, CommandError> {
     let source = required_template(&arguments.template)?;
@@ -22,6 +21,6 @@ pub(crate) async fn run(session: &Session, arguments: &Graph) -> Result<Exit, Co
     }
     let graph: formwork_api::Graph = serde_json::from_value(answer)
         .map_err(|source| formwork_api::TransportError::Unexpected { status: 200, source: Some(source) })?;
-    std::io::stdout().write_all(graph::render(&graph, arguments.format).as_bytes())?;
+    crate::ui::json::print_text(&graph::render(&graph, arguments.format))?;
     Ok(Exit::Done)
 }

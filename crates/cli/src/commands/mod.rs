@@ -3,6 +3,7 @@
 mod agent;
 mod basics;
 mod completions;
+mod configure;
 mod deploy;
 pub(crate) mod error;
 pub(crate) mod explain;
@@ -27,6 +28,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
     let Invocation { global, command } = invocation;
     let command = match command {
         Command::Static(Static::Completions(arguments)) => return completions::run(&arguments),
+        Command::Static(Static::Configure(arguments)) => return configure::run(&global, &arguments),
         Command::Static(Static::Explain(arguments)) => return explain::run(&arguments),
         Command::Static(Static::ListCommands) => return completions::list(),
         command => command,
@@ -52,7 +54,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
 fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, CommandError> {
     let mut builder = match need(command) {
         Need::Nothing => tokio::runtime::Builder::new_current_thread(),
-        Need::Read | Need::Write => tokio::runtime::Builder::new_multi_thread(),
+        Need::Read | Need::Follow | Need::Write => tokio::runtime::Builder::new_multi_thread(),
     };
     builder.enable_all().build().map_err(CommandError::Runtime)
 }
@@ -68,11 +70,11 @@ fn need(command: &Command) -> Need {
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
             | Static::GetOperation(_)
-            | Static::WatchOperation(_)
             | Static::ListProjects(_)
             | Static::GetProject(_)
             | Static::ListTokens(_),
         ) => Need::Read,
+        Command::Static(Static::WatchOperation(_)) => Need::Follow,
         Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => {
             Need::Read
         }
@@ -105,8 +107,10 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::CreateToken(arguments) => basics::create_token(session, &arguments).await,
         Static::DeleteToken(token) => basics::delete(session, "/tokens", token.get()).await,
         Static::Graph(arguments) => graph::run(session, &arguments).await,
-        Static::Agent(_) | Static::Explain(_) | Static::Completions(_) | Static::ListCommands => {
-            unreachable!("`run` answers these before it connects")
-        }
+        Static::Agent(_)
+        | Static::Configure(_)
+        | Static::Explain(_)
+        | Static::Completions(_)
+        | Static::ListCommands => unreachable!("`run` answers these before it connects"),
     }
 }

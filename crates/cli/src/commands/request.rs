@@ -24,12 +24,13 @@ pub(crate) fn template(arguments: &TemplateArgs) -> Result<Option<SourceText>, C
         return Ok(Some(SourceText { name: "--template".to_owned(), text: text.clone() }));
     }
     let Some(path) = arguments.file() else { return Ok(None) };
-    let (name, text) = if path.as_os_str() == "-" {
+    let (name, bytes) = if path.as_os_str() == "-" {
         ("<stdin>".to_owned(), read(io::stdin().lock(), path, MAX_TEMPLATE)?)
     } else {
         let file = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
         (path.display().to_string(), read(file, path, MAX_TEMPLATE)?)
     };
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(&name, error.as_bytes()))?;
     if text.trim().is_empty() {
         return Err(CommandError::Empty { path: path.clone() });
     }
@@ -46,18 +47,24 @@ pub(crate) fn required_template(arguments: &TemplateArgs) -> Result<SourceText, 
     })
 }
 
-/// Text that is not UTF-8 goes on as it is as far as JSON can carry it: the server's error about
-/// encodings has the place.
-fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<String, CommandError> {
-    let failed = |source| CommandError::Read { path: path.to_owned(), source };
+fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
-    source.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    source
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| CommandError::Read { path: path.to_owned(), source })?;
     if bytes.len() as u64 > limit {
         return Err(CommandError::TooLarge { path: path.to_owned(), limit });
     }
-    String::from_utf8(bytes).map_err(|error| {
-        failed(io::Error::new(io::ErrorKind::InvalidData, format!("not UTF-8: {}", error.utf8_error())))
-    })
+    Ok(bytes)
+}
+
+/// Why a text that a JSON request can't carry is none: the same diagnostic, with its place, that the
+/// server would give if it could be shown the bytes.
+fn not_utf8(name: &str, bytes: &[u8]) -> CommandError {
+    let parsed = formwork_formation::parse(name, bytes, &formwork_formation::Limits::default());
+    let map = Box::new(formwork_formation::text_only(name, bytes));
+    CommandError::Encoding { diagnostics: parsed.err().unwrap_or_default(), map }
 }
 
 /// The parameters of the flags; `None` if none were given.
@@ -70,8 +77,12 @@ pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<Stri
         Some(path) => {
             let opened =
                 File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
-            let text = read(opened, path, MAX_ENV_FILE)?;
-            EnvFile::parse(&text).map_err(|source| CommandError::EnvFile { path: path.clone(), source })?
+            let text = String::from_utf8(read(opened, path, MAX_ENV_FILE)?).map_err(|_| {
+                // The bytes may be a secret: neither they nor their place is told.
+                let source = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+                CommandError::Read { path: path.clone(), source }
+            })?;
+            EnvFile::parse(&text).map_err(|reason| CommandError::EnvFile { path: path.clone(), reason })?
         }
     };
     let process = std::env::vars_os()

@@ -16,6 +16,8 @@ pub(crate) enum SessionError {
     Endpoint(#[from] EndpointError),
     #[error("cannot use the lock `{}`", path.display())]
     Lock { path: PathBuf, source: io::Error },
+    #[error("`FORMATION_RESOURCE_TYPES_CONFIG` is set, but this version has no custom resource types yet")]
+    ResourceTypes,
     #[error("another process holds `{}` but does not answer", path.display())]
     Busy { path: PathBuf },
     #[error("the instance key cannot be used")]

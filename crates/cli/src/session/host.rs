@@ -1,12 +1,14 @@
 //! A process that serves its data directory: for one command, or as the agent.
 
+use super::interrupt::StopRequest;
 use super::lock::{DataLock, Holder};
-use super::{Need, SessionError, stores};
+use super::{Need, SessionError, log, stores};
+use crate::ui::say;
 use formwork_api::Client;
 use formwork_config::{Database, Settings};
 use formwork_control::{Control, ControlOptions};
 use formwork_engine::{EngineOptions, SystemClock};
-use formwork_model::{InstanceKey, OwnerId, Secret};
+use formwork_model::{InstanceKey, OperationId, OwnerId, Secret};
 use formwork_server::{Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use std::time::Duration;
 
 /// How long what is in flight may take when the process is told to stop.
 const GRACE: Duration = Duration::from_secs(20);
+/// How often an agent looks for operations that nobody carries on.
+const RECOVER: Duration = Duration::from_secs(5);
 /// How often a process that is about to leave looks whether it may.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -23,7 +27,7 @@ pub(crate) struct Host {
     client: Client,
     server: Option<Serving>,
     /// Given up last.
-    _lock: Option<DataLock>,
+    lock: Option<DataLock>,
 }
 
 /// The sockets of a host.
@@ -40,12 +44,13 @@ impl Host {
     /// Anything that stands in the way.
     pub(crate) async fn open(settings: &Settings, need: Need) -> Result<Option<Self>, SessionError> {
         let nothing_stored = !settings.data_dir.exists() && matches!(settings.database, Database::Sqlite(_));
-        if need == Need::Nothing || (need == Need::Read && nothing_stored) {
+        if need == Need::Nothing || (need != Need::Write && nothing_stored) {
             return Self::nowhere().await.map(Some);
         }
-        let Some(host) = Self::serve(settings, false, None).await? else { return Ok(None) };
-        if need == Need::Write {
-            host.recover(true).await?;
+        let holder = Holder::command(now_millis(), need.recovers());
+        let Some(host) = Self::serve(settings, holder, None).await? else { return Ok(None) };
+        if need.recovers() {
+            host.recover(need == Need::Write).await?;
         }
         Ok(Some(host))
     }
@@ -58,7 +63,9 @@ impl Host {
         settings: &Settings,
         listen: Option<SocketAddr>,
     ) -> Result<Option<Self>, SessionError> {
-        let Some(host) = Self::serve(settings, true, listen).await? else { return Ok(None) };
+        let Some(host) = Self::serve(settings, Holder::resident(now_millis()), listen).await? else {
+            return Ok(None);
+        };
         host.recover(false).await?;
         Ok(Some(host))
     }
@@ -69,20 +76,23 @@ impl Host {
         let control =
             Control::open(stores::nowhere(), InstanceKey::generate(), Arc::new(SystemClock), options(owner))
                 .await?;
-        let token = Secret::new(hex(&formwork_secret::random_bytes::<32>()));
+        let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token).await?;
         let client = in_process(&control, token);
-        Ok(Self { control, client, server: None, _lock: None })
+        Ok(Self { control, client, server: None, lock: None })
     }
 
     async fn serve(
         settings: &Settings,
-        resident: bool,
+        holder: Holder,
         listen: Option<SocketAddr>,
     ) -> Result<Option<Self>, SessionError> {
+        log::install(settings.log);
+        if settings.resource_types.is_some() {
+            return Err(SessionError::ResourceTypes);
+        }
         settings.data_dir.prepare().map_err(SessionError::Config)?;
         let path = settings.data_dir.agent_lock();
-        let holder = Holder::this(now_millis(), resident);
         let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
         let Ok(lock) = taken else { return Ok(None) };
         let key = stores::instance_key(settings)?;
@@ -99,21 +109,25 @@ impl Host {
         }
         let server = Serving::start(&control, listeners);
         let client = in_process(&control, token);
-        Ok(Some(Self { control, client, server: Some(server), _lock: Some(lock) }))
+        Ok(Some(Self { control, client, server: Some(server), lock: Some(lock) }))
     }
 
-    /// Takes over what a dead process left unfinished. `wait`: until it is finished, which the first
-    /// command that changes something does, and says so.
+    /// Takes over what a dead process left unfinished, and says so. `wait`: until it is finished, as the
+    /// first command that changes something does.
     async fn recover(&self, wait: bool) -> Result<(), SessionError> {
-        let recovered = self.control.recover(&is_dead).await?;
+        let recovered = recover(&self.control, self.holder()).await?;
         for operation in recovered {
-            anstream::eprintln!("recovering operation {operation}, which was interrupted");
+            say(format_args!("recovering operation {operation}, which was interrupted"));
             if wait {
                 self.control.wait(&operation).await?;
-                anstream::eprintln!("recovered operation {operation}");
+                say(format_args!("recovered operation {operation}"));
             }
         }
         Ok(())
+    }
+
+    fn holder(&self) -> Option<&Holder> {
+        self.lock.as_ref().map(|lock| &lock.holder)
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -122,15 +136,33 @@ impl Host {
 
     /// Waits until its operations, and those of clients it served meanwhile, are done; then stops.
     pub(crate) async fn leave(mut self) {
+        let running = self.control.running().len();
+        if running > 0 {
+            let operations = if running == 1 { "an operation" } else { "operations" };
+            say(format_args!("this process still carries out {operations}; it leaves when that is done"));
+        }
         while !self.control.running().is_empty() {
             tokio::time::sleep(LOOK).await;
         }
         self.stop().await;
     }
 
-    /// Serves until told to stop; what is in flight may end within a bound.
-    pub(crate) async fn serve_until_stopped(mut self) {
-        super::interrupt::stop_requested().await;
+    /// Serves until told to stop; what is in flight may end within a bound. Meanwhile it takes over
+    /// what others leave: another machine's process that died, or an operation of its own that had to
+    /// be given up while the store was away.
+    pub(crate) async fn serve_until(mut self, stop: &mut StopRequest) {
+        loop {
+            tokio::select! {
+                () = stop.wait() => break,
+                () = tokio::time::sleep(RECOVER) => {}
+            }
+            if let Err(error) = self.recover(false).await {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "cannot look for interrupted operations"
+                );
+            }
+        }
         self.stop().await;
     }
 
@@ -163,6 +195,12 @@ impl Serving {
     }
 }
 
+/// Takes over the operations whose owners are gone.
+async fn recover(control: &Control, holder: Option<&Holder>) -> Result<Vec<OperationId>, SessionError> {
+    let is_dead = |owner: &OwnerId| holder.is_some_and(|holder| holder.succeeds(owner));
+    Ok(control.recover(&is_dead).await?)
+}
+
 fn in_process(control: &Arc<Control>, token: Secret<String>) -> Client {
     Client::in_process(formwork_server::router(control.clone(), ServerOptions::default()))
         .with_bearer(Some(token))
@@ -172,29 +210,7 @@ fn options(owner: OwnerId) -> ControlOptions {
     ControlOptions { limits: formwork_formation::Limits::default(), engine: EngineOptions::new(owner) }
 }
 
-/// Whether the process of an owner is gone: it was of this boot and has no such process any more, or
-/// of an earlier one. Only this machine's processes can be judged; others' leases run out.
-fn is_dead(owner: &OwnerId) -> bool {
-    let this = Holder::this(0, false);
-    let mut parts = owner.as_str().splitn(3, '@');
-    let (Some(pid), Some(boot)) = (parts.next().and_then(|pid| pid.parse::<u32>().ok()), parts.next()) else {
-        return false;
-    };
-    // The lock of this data directory is ours, so a process of this boot that is not us has left it;
-    // one that is still alive uses another directory with the same database.
-    boot == this.boot_id && pid != this.pid && !std::path::Path::new(&format!("/proc/{pid}")).exists()
-        || boot == this.boot_id && pid == this.pid
-}
-
 fn now_millis() -> i64 {
     use formwork_engine::Clock as _;
     SystemClock.now().0
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -22,12 +22,23 @@ impl Interrupts {
     }
 }
 
-/// Waits for a request to stop: SIGINT or SIGTERM.
-pub(crate) async fn stop_requested() {
-    let mut interrupt = Interrupts::new();
-    let mut terminate = Interrupts(signal(SignalKind::terminate()).ok());
-    tokio::select! {
-        () = interrupt.next() => {}
-        () = terminate.next() => {}
+/// A request to stop: SIGINT or SIGTERM.
+pub(crate) struct StopRequest {
+    interrupt: Interrupts,
+    terminate: Interrupts,
+}
+
+impl StopRequest {
+    /// Begins to listen; until then either signal ends the process.
+    pub(crate) fn listen() -> Self {
+        Self { interrupt: Interrupts::new(), terminate: Interrupts(signal(SignalKind::terminate()).ok()) }
+    }
+
+    /// Waits for it.
+    pub(crate) async fn wait(&mut self) {
+        tokio::select! {
+            () = self.interrupt.next() => {}
+            () = self.terminate.next() => {}
+        }
     }
 }

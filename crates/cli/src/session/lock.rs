@@ -13,30 +13,47 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Holder {
     pub(crate) pid: u32,
-    pub(crate) boot_id: String,
+    /// Which data directory: random, made once, and kept in the lock's file from holder to holder.
+    #[serde(default)]
+    pub(crate) directory: String,
     /// Milliseconds since the epoch.
     pub(crate) since: i64,
     /// Whether it was started to stay (`agent start`).
     pub(crate) resident: bool,
+    /// Whether it takes over what a dead process left unfinished; one that only reads does not.
+    pub(crate) recovers: bool,
     pub(crate) version: String,
 }
 
 impl Holder {
-    /// This process.
-    pub(crate) fn this(since: i64, resident: bool) -> Self {
-        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    /// This process, as the agent.
+    pub(crate) fn resident(since: i64) -> Self {
+        Self { resident: true, ..Self::command(since, true) }
+    }
+
+    /// This process, for the time of one command.
+    pub(crate) fn command(since: i64, recovers: bool) -> Self {
         Self {
             pid: std::process::id(),
-            boot_id: boot_id.trim().to_owned(),
+            directory: String::new(),
             since,
-            resident,
+            resident: false,
+            recovers,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
 
-    /// The owner under which it holds leases: never the same for two processes.
+    /// The owner under which it holds leases: never the same for two processes. Process ids alone
+    /// would not do: those of two containers that share a database can be the same.
     pub(crate) fn owner(&self) -> OwnerId {
-        OwnerId::from(format!("{}@{}@{}", self.pid, self.boot_id, self.since))
+        OwnerId::from(format!("{}/{}@{}", self.directory, self.pid, self.since))
+    }
+
+    /// Whether an owner served the same data directory before. It is dead then, since the lock is
+    /// ours now; owners of other directories can't be judged from here, so their leases must run out.
+    pub(crate) fn succeeds(&self, owner: &OwnerId) -> bool {
+        let before = owner.as_str().split_once('/').map(|(directory, _)| directory);
+        before == Some(self.directory.as_str()) && *owner != self.owner()
     }
 }
 
@@ -60,7 +77,11 @@ impl DataLock {
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Err(read_holder(&mut file))),
             Err(error) => return Err(error.into()),
         }
-        let mut lock = Self { file, holder };
+        let before = read_holder(&mut file).map(|before| before.directory);
+        let directory = before.filter(|directory| !directory.is_empty());
+        let directory =
+            directory.unwrap_or_else(|| formwork_secret::hex(&formwork_secret::random_bytes::<12>()));
+        let mut lock = Self { file, holder: Holder { directory, ..holder } };
         lock.announce()?;
         Ok(Ok(lock))
     }
@@ -103,16 +124,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_an_earlier_owner_of_the_same_directory_is_known_to_be_dead() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("agent.lock");
+        let take =
+            |since| DataLock::take(&path, Holder::command(since, true)).expect("writable").expect("free");
+        let first = take(1).holder.owner();
+        let second = take(2).holder;
+        assert!(second.succeeds(&first));
+        assert!(!second.succeeds(&second.owner()));
+        assert!(!second.succeeds(&Holder { directory: "other".to_owned(), ..second.clone() }.owner()));
+    }
+
+    #[test]
     fn one_process_holds_a_directory_and_leaves_it_with_its_life() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("agent.lock");
         assert_eq!(current(&path).expect("readable"), None);
-        let lock = DataLock::take(&path, Holder::this(1, true)).expect("writable").expect("free");
-        let second = DataLock::take(&path, Holder::this(2, false)).expect("writable");
+        let lock = DataLock::take(&path, Holder::resident(1)).expect("writable").expect("free");
+        let second = DataLock::take(&path, Holder::command(2, false)).expect("writable");
         assert_eq!(second.map(drop), Err(Some(lock.holder.clone())));
         assert_eq!(current(&path).expect("readable"), Some(lock.holder.clone()));
         drop(lock);
         assert_eq!(current(&path).expect("readable"), None);
-        assert!(DataLock::take(&path, Holder::this(2, false)).expect("writable").is_ok());
+        assert!(DataLock::take(&path, Holder::command(2, false)).expect("writable").is_ok());
     }
 }

@@ -5,10 +5,12 @@ mod error;
 mod host;
 mod interrupt;
 mod lock;
+mod log;
 mod stores;
 
 pub(crate) use error::SessionError;
 pub(crate) use host::Host;
+pub(crate) use interrupt::StopRequest;
 pub(crate) use lock::{Holder, current};
 
 use crate::args::{self, Global};
@@ -20,8 +22,10 @@ use std::cell::Cell;
 use std::time::Duration;
 
 /// How often the lock of a data directory is tried, while another process starts or leaves.
-const TRIES: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(100);
+const TRIES: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
+/// For how many of them a process that only reads is waited for, before it is used as it is.
+const TRIES_TO_RECOVER: u32 = 300;
 
 /// What a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +34,17 @@ pub(crate) enum Need {
     Nothing,
     /// What is stored, unchanged: on no store it creates none.
     Read,
+    /// What is stored, and that operations go on whose process is dead.
+    Follow,
     /// To change something.
     Write,
+}
+
+impl Need {
+    /// Whether a process that serves itself for this takes over what a dead one left unfinished.
+    fn recovers(self) -> bool {
+        matches!(self, Self::Follow | Self::Write)
+    }
 }
 
 /// A connection for one command.
@@ -66,8 +79,9 @@ impl Session {
             Connection::Local { token } => token,
         };
         let settings = Settings::from_environment(&environment)?;
-        for _ in 0..TRIES {
-            if let Some(client) = agent_client(&settings, token.as_ref())? {
+        for tries in 0..TRIES {
+            let demanding = need.recovers() && tries < TRIES_TO_RECOVER;
+            if let Some(client) = agent_client(&settings, token.as_ref(), demanding)? {
                 return Ok(Self::new(client, Place::Elsewhere, global));
             }
             match Host::open(&settings, need).await? {
@@ -118,10 +132,11 @@ impl Session {
     pub(crate) async fn interrupted(&self, operation: &str) -> Option<Exit> {
         self.interrupts.set(self.interrupts.get() + 1);
         match (&self.place, self.interrupts.get()) {
-            (Place::Here(_), 1) => match self.client.cancel_operation(operation, false).await {
-                Ok(_) => None,
-                Err(_) => Some(Exit::Interrupted),
-            },
+            (Place::Here(_), 1) => {
+                // It may be over already; then its end is on the way.
+                let _ = self.client.cancel_operation(operation, false).await;
+                None
+            }
             _ => Some(Exit::Interrupted),
         }
     }
@@ -131,20 +146,30 @@ impl Session {
     pub(crate) async fn leave(self) {
         let hurry = self.interrupts.get() > 1;
         if let Place::Here(host) = self.place {
-            if hurry { host.abandon() } else { host.leave().await }
+            if hurry {
+                return host.abandon();
+            }
+            let mut interrupts = Interrupts::new();
+            tokio::select! {
+                () = host.leave() => {}
+                // Who does not want to wait leaves the rest to be recovered.
+                () = interrupts.next() => {}
+            }
         }
     }
 }
 
-/// A client of the agent that serves the data directory, if one does.
+/// A client of the process that serves the data directory, if one does; `demanding`: and if it has
+/// taken over what dead processes left.
 fn agent_client(
     settings: &Settings,
     token: Option<&formwork_model::Secret<String>>,
+    demanding: bool,
 ) -> Result<Option<Client>, crate::commands::CommandError> {
     let path = settings.data_dir.agent_lock();
     let holder = current(&path).map_err(|source| SessionError::Lock { path, source })?;
     let socket = settings.data_dir.agent_socket();
-    if holder.is_none() || !socket.exists() {
+    if holder.is_none_or(|holder| demanding && !holder.recovers) || !socket.exists() {
         return Ok(None);
     }
     let token = match token {

@@ -2,6 +2,9 @@
 
 use crate::commands::CommandError;
 use crate::commands::error::SourceText;
+use crate::ui::style::Styles;
+use crate::ui::{json, say, text};
+use formwork_api::ApiError;
 use formwork_formation::{Color, render_human};
 use formwork_model::{Diagnostic, DiagnosticCode, Path, Place, Segment, Severity, SourceFile, SourceMap};
 use owo_colors::OwoColorize as _;
@@ -11,44 +14,55 @@ use std::error::Error as _;
 /// Prints an error and its causes on stderr. An answer of the server is printed as the reference
 /// does, as JSON (`formations-behaviour.md` §1.5), after its places in the template.
 pub(crate) fn print(error: &CommandError) {
-    let style = crate::ui::style::Styles::new();
-    if let CommandError::Api { error, source_text } = error {
-        let details = error.body.meta.as_ref().map_or(&Value::Null, |meta| &meta["details"]);
-        let drawn = print_details(details, "error", source_text.as_ref());
-        let mut body = serde_json::json!({ "status": error.status, "error": error.body });
-        if drawn > 0
-            && let Some(meta) = body["error"]["meta"].as_object_mut()
-        {
-            // They stand above, with their lines.
-            meta.shift_remove("details");
+    match error {
+        CommandError::Api { error, source_text } => print_answer(error, source_text.as_ref()),
+        CommandError::Encoding { diagnostics, map } => {
+            diagnostics.iter().for_each(|diagnostic| print_diagnostic(diagnostic, map));
         }
-        anstream::eprintln!("{body:#}");
-        return;
-    }
-    anstream::eprintln!("{}: {error}", "error".style(style.error));
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        anstream::eprintln!("  caused by: {error}");
-        cause = error.source();
+        error => print_causes(error),
     }
     if let Some(hint) = error.hint() {
-        anstream::eprintln!("{}: {hint}", "hint".style(style.active));
+        say(format_args!("{}: {}", "hint".style(Styles::new().active), text::lines(&hint)));
+    }
+}
+
+fn print_answer(error: &ApiError, source: Option<&SourceText>) {
+    let details = error.body.meta.as_ref().map_or(&Value::Null, |meta| &meta["details"]);
+    let drawn = print_details(details, "error", source);
+    let mut body = serde_json::json!({ "status": error.status, "error": error.body });
+    if drawn > 0
+        && let Some(meta) = body["error"]["meta"].as_object_mut()
+    {
+        // They stand above, with their lines.
+        meta.shift_remove("details");
+    }
+    say(format_args!("{}", json::pretty(&body)));
+}
+
+fn print_causes(error: &CommandError) {
+    say(format_args!("{}: {}", "error".style(Styles::new().error), text::lines(&error.to_string())));
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        say(format_args!("  caused by: {}", text::lines(&error.to_string())));
+        cause = error.source();
     }
 }
 
 /// Draws the details of an answer in the template they speak of. Answers how many there were.
 pub(crate) fn print_details(details: &Value, severity: &str, source: Option<&SourceText>) -> usize {
     let Some(details) = details.as_array() else { return 0 };
-    let color = if crate::ui::style::stderr_is_coloured() { Color::Always } else { Color::Never };
     let files = source.map(|source| SourceFile::new(source.name.as_str(), source.text.as_str()));
     let map = SourceMap { files: files.into_iter().collect(), ..SourceMap::default() };
     let severity = if severity == "warning" { Severity::Warning } else { Severity::Error };
     for detail in details {
-        let diagnostic = diagnostic(detail, severity, source);
-        anstream::eprintln!("{}", render_human(&diagnostic, &map, color).trim_end_matches('\n'));
-        anstream::eprintln!();
+        print_diagnostic(&diagnostic(detail, severity, source), &map);
     }
     details.len()
+}
+
+fn print_diagnostic(diagnostic: &Diagnostic, source: &SourceMap) {
+    let color = if crate::ui::style::stderr_is_coloured() { Color::Always } else { Color::Never };
+    say(format_args!("{}\n", render_human(diagnostic, source, color).trim_end_matches('\n')));
 }
 
 fn diagnostic(detail: &Value, severity: Severity, source: Option<&SourceText>) -> Diagnostic {

@@ -2,6 +2,7 @@
 
 use crate::args::GraphFormat;
 use formwork_api::Graph;
+use formwork_formation::clean;
 use std::fmt::Write as _;
 
 /// The graph as text.
@@ -9,7 +10,7 @@ pub(crate) fn render(graph: &Graph, format: GraphFormat) -> String {
     match format {
         GraphFormat::Mermaid => mermaid(graph),
         GraphFormat::Dot => dot(graph),
-        GraphFormat::Json => format!("{:#}\n", serde_json::json!(graph)),
+        GraphFormat::Json => format!("{}\n", super::json::pretty(&serde_json::json!(graph))),
     }
 }
 
@@ -20,8 +21,9 @@ fn number(graph: &Graph, label: &str) -> usize {
 fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("flowchart LR\n");
     for (index, node) in graph.nodes.iter().enumerate() {
-        let label = node.logical_id.replace('"', "#quot;");
-        let _ = writeln!(text, "  n{index}[\"{label}<br/><small>{}</small>\"]", node.resource_type);
+        let label = escaped(&node.logical_id);
+        let kind = escaped(&node.resource_type);
+        let _ = writeln!(text, "  n{index}[\"{label}<br/><small>{kind}</small>\"]");
     }
     for edge in &graph.edges {
         let _ = writeln!(text, "  n{} --> n{}", number(graph, &edge.from), number(graph, &edge.to));
@@ -29,15 +31,17 @@ fn mermaid(graph: &Graph) -> String {
     text
 }
 
+/// What would end a label, or begin markup in it, as Mermaid's entities.
+fn escaped(label: &str) -> String {
+    clean(label).replace('#', "#35;").replace('"', "#quot;").replace('<', "#lt;").replace('>', "#gt;")
+}
+
 fn dot(graph: &Graph) -> String {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let escaped = |text: &str| clean(text).replace('\\', "\\\\").replace('"', "\\\"");
+    let quoted = |text: &str| format!("\"{}\"", escaped(text));
     let mut text = String::from("digraph formation {\n  rankdir=LR;\n  node [shape=box];\n");
     for node in &graph.nodes {
-        let label = format!(
-            "{}\\n{}",
-            node.logical_id.replace('\\', "\\\\").replace('"', "\\\""),
-            node.resource_type
-        );
+        let label = format!("{}\\n{}", escaped(&node.logical_id), escaped(&node.resource_type));
         let _ = writeln!(text, "  {} [label=\"{label}\"];", quoted(&node.logical_id));
     }
     for edge in &graph.edges {

@@ -2,6 +2,8 @@
 
 use crate::commands::error::SourceText;
 use crate::ui::style::Styles;
+use crate::ui::text::{self, columns, fitted};
+use formwork_formation::clean;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -12,7 +14,7 @@ const VALUE_WIDTH: usize = 60;
 /// Prints a plan. Answers whether there is a change in it.
 pub(crate) fn print(planned: &Value, source: Option<&SourceText>) -> bool {
     let text = render(planned, source, Styles::new());
-    anstream::eprint!("{text}");
+    super::write(format_args!("{text}"));
     changes(planned).any(|change| change["action"] != "no-op")
 }
 
@@ -38,7 +40,7 @@ fn render(planned: &Value, source: Option<&SourceText>, style: Styles) -> String
     }
     for denied in planned["unauthorized_actions"].as_array().into_iter().flatten() {
         let field = |key: &str| denied[key].as_str().unwrap_or_default();
-        let _ = writeln!(text, "not permitted: {} ({})", field("logical_id"), field("action"));
+        let _ = writeln!(text, "not permitted: {} ({})", clean(field("logical_id")), clean(field("action")));
     }
     text
 }
@@ -65,7 +67,7 @@ fn width(changes: &[&Value], key: &str) -> usize {
     changes
         .iter()
         .filter_map(|change| change[key].as_str())
-        .map(|text| text.chars().count())
+        .map(|text| columns(&clean(text)))
         .max()
         .unwrap_or(0)
 }
@@ -86,13 +88,18 @@ fn line(
         _ => ("?", style.quiet),
     };
     let place = place(change, source).unwrap_or_default();
-    let (kind, label) = (field("resource_type"), field("logical_id"));
+    let (kind, label) = (clean(field("resource_type")), clean(field("logical_id")));
+    let place = clean(&place);
     let line =
         format!("  {} {kind:<a$}  {label:<b$}   {place}", symbol.style(tone), a = widths.0, b = widths.1);
     let _ = writeln!(text, "{}", line.trim_end());
+    if field("action") == "create" {
+        // That it is new is what `+` says.
+        return;
+    }
     for cause in change["cause"].as_array().into_iter().flatten() {
         if let Some(cause) = cause.as_str().or_else(|| cause["text"].as_str()) {
-            let _ = writeln!(text, "      {}", cause.style(style.quiet));
+            let _ = writeln!(text, "      {}", clean(cause).style(style.quiet));
         }
     }
 }
@@ -111,12 +118,13 @@ fn properties(text: &mut String, change: &Value, style: Styles) {
     }
     let (desired, current) = (&change["diff"]["desired"], &change["diff"]["current"]);
     let Some(desired) = desired.as_object() else { return };
-    let width = desired.keys().map(|name| name.chars().count()).max().unwrap_or(0);
-    for (name, value) in desired {
-        let before = current.get(name);
-        if before == Some(value) && !is_mask(value) {
-            continue;
-        }
+    let changed: Vec<_> = desired
+        .iter()
+        .map(|(name, value)| (clean(name), current.get(name), value))
+        .filter(|(_, before, value)| *before != Some(*value) || is_mask(value))
+        .collect();
+    let width = changed.iter().map(|(name, ..)| columns(name)).max().unwrap_or(0);
+    for (name, before, value) in changed {
         if is_mask(value) && before.is_none_or(is_mask) {
             let _ = writeln!(text, "      {name:<width$}  {}", "(secret)".style(style.quiet));
             continue;
@@ -136,13 +144,7 @@ fn shown(value: &Value) -> String {
     if is_mask(value) {
         return "(secret)".to_owned();
     }
-    let text = value.to_string();
-    if text.chars().count() <= VALUE_WIDTH {
-        return text;
-    }
-    let mut cut: String = text.chars().take(VALUE_WIDTH - 1).collect();
-    cut.push('…');
-    cut
+    fitted(&text::json(value.to_string()), VALUE_WIDTH)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Deploys: create and update.
 
 use super::ObservePolicy;
-use super::plan::{Ready, Readying, rebind};
+use super::plan::{Ready, Readying, UNNAMED, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
-use crate::input::{check_metadata, supplied};
+use crate::input::{check_metadata, check_name, supplied};
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
 use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
@@ -81,7 +81,7 @@ impl Control {
         let readying = Readying {
             principal: p,
             project: &project,
-            name: &request.name,
+            name: UNNAMED,
             existing: None,
             supplied: &supplied,
             strict: true,
@@ -240,13 +240,4 @@ impl Control {
 
 fn name_conflict(name: &str) -> ControlError {
     ControlError::new(WireCode::NameConflict, format!("A formation with the name '{name}' already exists."))
-}
-
-pub(super) fn check_name(name: &str) -> Result<(), ControlError> {
-    if name.trim().is_empty() || name.chars().count() > 255 || name.chars().any(char::is_control) {
-        return Err(ControlError::validation(
-            "`name` must have 1 to 255 characters, none of them a control character",
-        ));
-    }
-    Ok(())
 }

@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// the real id is put in when the plan is carried out.
 pub(crate) const UNBORN: &str = "form_new";
 
+/// And its name: a plan for a new formation can be approved before the name is chosen.
+pub(crate) const UNNAMED: &str = "new";
+
 /// Whether to look at what is there before planning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ObservePolicy {
@@ -177,10 +180,10 @@ impl Control {
         let readying = Readying {
             principal: p,
             project: &project,
-            name: existing.as_ref().map_or("new", |record| record.doc.name.as_str()),
+            name: existing.as_ref().map_or(UNNAMED, |record| record.doc.name.as_str()),
             existing: existing.as_ref(),
             supplied: &supplied,
-            strict: false,
+            strict: keep == Keep::Yes,
             observe: request.observe,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;

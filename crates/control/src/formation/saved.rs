@@ -3,6 +3,7 @@
 use super::deploy::{Beginning, Deploy};
 use super::plan::{Ready, UNBORN, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, open_template, seal_template};
+use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{
     Json, OperationId, OperationKind, Plan, PlanHash, Sealed, Secret, SecretSlots, SlotId, StackId, StackKey,
@@ -129,7 +130,7 @@ impl Control {
                     ControlError::validation("Missing required field(s): name")
                         .with_meta(serde_json::json!({ "missingFields": ["name"] }))
                 })?;
-                super::deploy::check_name(name)?;
+                check_name(name)?;
                 self.demand_free_name(&saved.project, name).await?;
                 let stack = StackId::from(ids::mint("form"));
                 rebind(&mut plan, &stack, &StackKey::new(saved.project.clone(), name));

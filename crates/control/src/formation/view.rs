@@ -1,7 +1,7 @@
 //! Formations, as people read them: credentials masked.
 
 use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
-use crate::operations::{OperationView, word_failure};
+use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
 use formwork_store::{ListQuery, Page};
@@ -112,10 +112,6 @@ impl Control {
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
         let template = self.masked(record.template(&self.key)?);
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
-        let mut error = doc.error;
-        if let Some(error) = &mut error {
-            word_failure(error, &id);
-        }
         Ok(FormationView {
             id,
             project_id: project,
@@ -126,7 +122,7 @@ impl Control {
             metadata: doc.metadata,
             resolved_metadata: doc.resolved_metadata,
             resolved_parameters: doc.resolved_parameters,
-            error,
+            error: doc.error,
             resources: rows,
             operation: doc.pending.map(|pending| pending.operation),
             created_at,

@@ -18,7 +18,7 @@ use formwork_api::{
 use formwork_control::{Deploy, Principal};
 use formwork_model::{OperationStatus, ProjectId, StackId, WireCode};
 
-const WAIT: Parameter = Parameter {
+pub(super) const WAIT: Parameter = Parameter {
     name: "wait",
     kind: "boolean",
     doc: "Whether to answer only once the operation is over; true if not given.",
@@ -138,7 +138,12 @@ async fn graph(State(app): State<App>, Caller(principal): Caller, request: Reque
 async fn plan(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::new(Gate::Project, app.options.formation_body);
     let body: PlanFormation = reading.read(&app, &principal, request).await?;
-    let planned = app.control.plan_formation(&principal, views::plan(body)).await?;
+    let save = body.save.unwrap_or(false);
+    let plan = views::plan(body);
+    let planned = match save {
+        true => app.control.save_formation_plan(&principal, plan).await?,
+        false => app.control.plan_formation(&principal, plan).await?,
+    };
     json(StatusCode::OK, &views::planned(planned))
 }
 
@@ -171,7 +176,7 @@ async fn update(
 
 /// The answer to a deploy. That it failed is no error of the request: the operation ran, and the
 /// formation says why (seed 4, "A Failed Deploy Still Answers 2xx").
-async fn deployed(
+pub(super) async fn deployed(
     app: &App,
     principal: &Principal,
     deploy: Deploy,
@@ -198,7 +203,7 @@ async fn destroy(State(app): State<App>, Caller(principal): Caller, Id(id): Id, 
         return accepted(&deploy);
     }
     app.control.wait(&deploy.operation).await?;
-    let record = app.control.operation(&principal, &deploy.operation).await?.record;
+    let record = app.control.operation_record(&principal, &deploy.operation).await?;
     match (record.status, record.failure) {
         (OperationStatus::Succeeded, _) => json(StatusCode::OK, &DeleteResult { success: true }),
         (_, Some(failure)) => Err(failure.into()),

@@ -2,6 +2,7 @@
 
 pub(crate) mod formations;
 pub(crate) mod operations;
+pub(crate) mod plans;
 pub(crate) mod projects;
 pub(crate) mod resources;
 pub(crate) mod system;

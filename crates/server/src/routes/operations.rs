@@ -81,7 +81,7 @@ async fn events(
     let is_last = events.len() <= limit;
     events.truncate(limit);
     // A page that does not end the list needs no look at the operation itself.
-    let complete = is_last && app.control.operation(&principal, &id).await?.record.status.is_final() && {
+    let complete = is_last && app.control.operation_record(&principal, &id).await?.status.is_final() && {
         // What was written between the two reads would be passed over.
         let next = events.last().map_or(after, |event| event.sequence);
         app.control.operation_events(&principal, &id, next, 1).await?.is_empty()

@@ -1,0 +1,19 @@
+//! The binary, end to end: what people type, what they see, what is there afterwards.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod agent;
+mod configure;
+mod contention;
+mod crud;
+mod deploy;
+mod failure;
+mod help;
+mod hostile;
+mod interrupt;
+mod parameters;
+mod plan;
+mod secrets;
+mod terminal;
+mod wording;
