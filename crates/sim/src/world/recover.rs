@@ -1,0 +1,195 @@
+//! Recovery: another life for an operation, from its journal.
+
+use super::events::Happening;
+use super::process::Process;
+use super::{LEASE_MILLIS, World};
+use crate::judge::Invariant;
+use crate::ready::ready;
+use formwork_engine_core::{Input, Operation, OperationSpec};
+use formwork_model::{
+    NativeId, OperationId, OperationStatus, OwnerId, Plan, Row, Secret, SecretSlots, StepId, Stored,
+};
+use formwork_store::{LeaseGuard, Store as _, TakenOver};
+use std::sync::Arc;
+
+impl World {
+    /// Takes an operation over whose process is gone, and goes on with it.
+    pub(super) fn recover(&mut self, id: &OperationId) {
+        let Some(run) = self.runs.get(id).filter(|run| run.ended.is_none()) else { return };
+        let newest = run.newest;
+        let dead = newest.filter(|at| !self.alive(*at)).map(|at| self.processes[at].owner.clone());
+        match self.take_over(id, dead.as_ref()) {
+            Some((guard, owner)) => self.revive(id, owner, guard),
+            // Somebody holds it. If that process is gone, the lease will run out.
+            None if dead.is_some() => {
+                self.at(self.now.plus(LEASE_MILLIS / 4), Happening::Recover(id.clone()));
+            }
+            None => {}
+        }
+    }
+
+    fn take_over(&mut self, id: &OperationId, dead: Option<&OwnerId>) -> Option<(LeaseGuard, OwnerId)> {
+        let owner = self.next_owner();
+        match ready(self.store.take_over(id, &owner, dead, LEASE_MILLIS)) {
+            Ok(TakenOver::Taken(guard)) => Some((guard, owner)),
+            Ok(TakenOver::Held(holder)) => {
+                self.note(format_args!("{id} is held by {} until {}", holder.owner, holder.expires_at.0));
+                None
+            }
+            Ok(TakenOver::Nothing) => {
+                self.vanished(id);
+                None
+            }
+            Err(error) => {
+                self.note(format_args!("{id} can't be taken over: {error}"));
+                None
+            }
+        }
+    }
+
+    /// The store does not know of the operation as an open one: it finished with its process dying
+    /// on the last commit, or its record is lost.
+    fn vanished(&mut self, id: &OperationId) {
+        let record = ready(self.store.reader().operation(id)).ok().flatten();
+        let now = self.now;
+        let status = record.as_ref().map(|record| record.status);
+        let is_known = status.is_some_and(OperationStatus::is_final);
+        if let Some(run) = self.runs.get_mut(id) {
+            run.ended = Some((status.unwrap_or(OperationStatus::Failed), now));
+            run.disturbed = true;
+        }
+        if !is_known {
+            self.violated(Invariant::Integrity, format!("the record of {id} is lost"));
+        }
+    }
+
+    /// Another process takes the operation over, while the one that has it is alive and unaware.
+    pub(super) fn rival(&mut self, at: usize) {
+        let (id, owner) = (self.processes[at].id.clone(), self.processes[at].owner.clone());
+        self.note(format_args!("a rival takes {id} over from p{at}"));
+        if let Some((guard, owner)) = self.take_over(&id, Some(&owner)) {
+            self.revive(&id, owner, guard);
+        }
+    }
+
+    fn revive(&mut self, id: &OperationId, owner: OwnerId, guard: LeaseGuard) {
+        let Some((operation, plan, secrets)) = self.replayed(id) else { return };
+        let at = self.processes.len();
+        let process = Process::new(operation, id.clone(), owner, plan, guard, self.store.clone(), secrets);
+        self.processes.push(process);
+        if let Some(run) = self.runs.get_mut(id) {
+            run.newest = Some(at);
+            run.lives += 1;
+        }
+        self.note(format_args!("p{at} recovers {id}"));
+        self.at(self.now.plus(LEASE_MILLIS / 3), Happening::Renew(at));
+        let now = self.now;
+        let batch = self.processes[at].operation.resume(now);
+        self.carry_out(at, batch);
+    }
+
+    /// The operation as the store has it.
+    fn replayed(&mut self, id: &OperationId) -> Option<(Operation, Arc<Plan>, SecretSlots)> {
+        let reader = self.store.reader();
+        let plan = ready(reader.plan(id)).ok().flatten()?;
+        let journal = ready(reader.journal(id)).ok()?;
+        let record = ready(reader.operation(id)).ok().flatten()?;
+        let rows = self.rows_of(&plan);
+        let secrets = self.opened_slots(id);
+        let spec = OperationSpec {
+            id: id.clone(),
+            plan: plan.clone(),
+            rows,
+            actor: record.actor,
+            seed: 0,
+            minted: Vec::new(),
+            key: self.key.clone(),
+            limits: self.limits.clone(),
+        };
+        match Operation::replay(spec, &journal) {
+            Ok(operation) => Some((operation, plan, secrets)),
+            Err(error) => {
+                self.violated(Invariant::Integrity, format!("{id} does not replay: {error}"));
+                if let Some(run) = self.runs.get_mut(id) {
+                    run.ended = Some((OperationStatus::Failed, self.now));
+                }
+                None
+            }
+        }
+    }
+
+    fn opened_slots(&self, id: &OperationId) -> SecretSlots {
+        let slots = ready(self.store.reader().slots(id)).unwrap_or_default();
+        slots
+            .into_iter()
+            .filter_map(|(slot, sealed)| {
+                let plain = self.key.open(slot.as_str().as_bytes(), &sealed).ok()?;
+                let value = serde_json::from_slice(plain.expose()).ok()?;
+                Some((slot, Secret::new(value)))
+            })
+            .collect()
+    }
+
+    /// All rows of the plan's stacks.
+    pub(super) fn rows_of(&self, plan: &Plan) -> Vec<Row> {
+        let reader = self.store.reader();
+        plan.stacks.iter().flat_map(|stack| ready(reader.rows(&stack.id)).unwrap_or_default()).collect()
+    }
+
+    /// All rows there are, of every stack that had an operation.
+    pub(crate) fn ledger(&self) -> Vec<Row> {
+        let reader = self.store.reader();
+        let stacks: std::collections::BTreeSet<_> = self.runs.values().map(|run| &run.stack).collect();
+        stacks.into_iter().flat_map(|stack| ready(reader.rows(stack)).unwrap_or_default()).collect()
+    }
+
+    pub(super) fn next_owner(&mut self) -> OwnerId {
+        OwnerId::from(format!("host-{}", self.processes.len()))
+    }
+
+    /// Somebody asks an operation to stop.
+    pub(super) fn cancel(&mut self, id: &OperationId, force: bool) {
+        let Some(run) = self.runs.get(id).filter(|run| run.ended.is_none()) else { return };
+        let Some(at) = run.newest.filter(|at| self.alive(*at)) else {
+            // Its process is dead; whoever asks finds it once it is recovered.
+            return self.at(self.now.plus(100), Happening::Cancel(id.clone(), force));
+        };
+        let now = self.now;
+        if let Some(run) = self.runs.get_mut(id) {
+            run.canceled = run.canceled.filter(|(_, forced)| *forced || !force).or(Some((now, force)));
+        }
+        self.turn(at, vec![Input::Cancel { force }]);
+    }
+
+    /// A person looks at the provider and settles a step whose outcome is unknown.
+    pub(super) fn decide(&mut self, id: &OperationId, step: StepId) {
+        let Some(at) = self.runs.get(id).filter(|run| run.ended.is_none()).and_then(|run| run.newest) else {
+            return;
+        };
+        if !self.alive(at) {
+            return self.at(self.now.plus(1000), Happening::Decide(id.clone(), step));
+        }
+        let Some(row) = self.processes[at]
+            .plan
+            .step(step)
+            .and_then(|step| self.processes[at].operation.row_for(&step.row).map(|row| row.id.clone()))
+        else {
+            return;
+        };
+        let adopt = self.unowned_of(&row);
+        self.note(format_args!("a person settles {step} of {id}: {adopt:?}"));
+        self.turn(at, vec![Input::Resolved { step, adopt }]);
+    }
+
+    /// The object that was made for a row and that no row owns: what a person finds who looks.
+    fn unowned_of(&self, row: &formwork_model::RowId) -> Option<(NativeId, Stored)> {
+        let owned = self.owned();
+        self.provider
+            .objects()
+            .iter()
+            .find(|(id, object)| {
+                object.mark.as_ref().is_some_and(|mark| mark.row == *row) && !owned.contains(*id)
+            })
+            .map(|(id, object)| (id.clone(), Stored::Plain(object.readable())))
+    }
+}
