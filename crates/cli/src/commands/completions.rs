@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &Completions) -> Result<Exit, CommandError> {
 pub(crate) fn list() -> Result<Exit, CommandError> {
     let tree = command_tree();
     let shown = tree.get_subcommands().filter(|command| !command.is_hide_set());
-    let names: String = shown.map(|command| format!("{}\n", command.get_name())).collect();
-    json::print_text(&names)?;
+    let names: Vec<_> = shown.map(clap::Command::get_name).collect();
+    json::print_text(&format!("{}\n", names.join("\n")))?;
     Ok(Exit::Done)
 }

@@ -14,6 +14,8 @@ use formwork_model::OperationStatus;
 use serde_json::{Value, json};
 
 const DO_NOT_WAIT: &[(&str, &str)] = &[("wait", "false")];
+const CANCELING: &str =
+    "canceling: nothing new starts; waiting for what is in flight. Press Ctrl-C again to leave now.";
 
 pub(crate) async fn create(session: &Session, arguments: &CreateFormation) -> Result<Exit, CommandError> {
     let source = required_template(&arguments.template)?;
@@ -149,20 +151,16 @@ async fn follow(
         let item = tokio::select! {
             item = stream.next() => item?,
             () = interrupts.next() => {
-                match session.interrupted(operation).await {
-                    Some(exit) => {
-                        progress.end(&if session.is_embedded() {
-                            Ending::Interrupted { operation }
-                        } else {
-                            Ending::Detached { operation, program: args::program() }
-                        });
-                        return Ok(Some(exit));
-                    }
-                    None => {
-                        progress.note("canceling: nothing new starts; waiting for what is in flight. Press Ctrl-C again to leave now.");
-                        continue;
-                    }
-                }
+                let Some(exit) = session.interrupted(operation).await else {
+                    progress.note(CANCELING);
+                    continue;
+                };
+                progress.end(&if session.is_embedded() {
+                    Ending::Interrupted { operation }
+                } else {
+                    Ending::Detached { operation, program: args::program() }
+                });
+                return Ok(Some(exit));
             }
             () = progress.tick() => continue,
         };

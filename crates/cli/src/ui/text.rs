@@ -2,6 +2,7 @@
 //! a terminal would act on is shown instead, and lines are cut where they must not wrap.
 
 use formwork_formation::{clean, width};
+use std::fmt::Write as _;
 
 /// A text of several lines; each is cleaned, the line ends stay.
 pub(crate) fn lines(text: &str) -> String {
@@ -42,7 +43,7 @@ pub(crate) fn json(text: String) -> String {
     let mut safe = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
         if is_active(letter) {
-            safe.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            let _ = write!(safe, "\\u{:04x}", u32::from(letter));
         } else {
             safe.push(letter);
         }

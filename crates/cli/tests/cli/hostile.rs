@@ -3,6 +3,7 @@
 
 use crate::common::{Home, Ran, finish, many};
 use crate::golden;
+use std::fmt::Write as _;
 use std::process::Command;
 
 /// The most address space of a command, in KiB.
@@ -27,7 +28,7 @@ fn bomb() -> String {
     let mut text = String::from("resources: {}\nmetadata:\n  a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for level in 1..12 {
         let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-        text.push_str(&format!("  a{level}: &a{level} [{aliases}]\n"));
+        let _ = writeln!(text, "  a{level}: &a{level} [{aliases}]");
     }
     text
 }
@@ -92,10 +93,9 @@ fn a_template_of_ten_thousand_resources_is_validated_and_planned() {
 #[test]
 fn an_error_in_every_one_of_many_resources_is_cut_short() {
     let home = Home::new();
-    let resources: String = (0..20_000)
-        .map(|index| format!("  R{index}: {{ type: memry, properties: {{ nmae: x }} }}\n"))
-        .collect();
-    home.write("a.yaml", format!("resources:\n{resources}"));
+    let resource = |index| format!("  R{index}: {{ type: memry, properties: {{ nmae: x }} }}\n");
+    let resources: Vec<_> = (0..20_000).map(resource).collect();
+    home.write("a.yaml", format!("resources:\n{}", resources.concat()));
     let ran = bounded(&home, "validate-formation --template-file a.yaml").exits(1);
     let errors = ran.json()["errors"].as_array().map(Vec::len).expect("errors");
     assert!((1..=20_000).contains(&errors), "{errors}");

@@ -78,7 +78,7 @@ const INVALID: &str = "\
 
 /// Every spelling in which a canary must not be found.
 fn spellings(canary: &str) -> Vec<Vec<u8>> {
-    let hex: String = canary.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = canary.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let mut all = vec![canary.as_bytes().to_vec(), hex.to_uppercase().into_bytes(), hex.into_bytes()];
     for shift in 0..3 {
         // What comes before moves the groups; the first and the last also hold bits of neighbours.
