@@ -37,8 +37,8 @@ impl ControlError {
     /// A template that can't be deployed.
     pub(crate) fn invalid_template(found: &Diagnostics) -> Self {
         let left_out = found.left_out();
-        let error =
-            Self::new(WireCode::ValidationFailed, "Invalid template").with_diagnostics(found.iter().cloned());
+        let error = Self::new(WireCode::ValidationFailed, "Invalid template")
+            .with_diagnostics(found.errors().cloned());
         if left_out == 0 { error } else { error.with_meta(serde_json::json!({ "left_out": left_out })) }
     }
 

@@ -2,7 +2,7 @@
 //! and the YAML reader both write here, so that depth, size and duplicate keys have one rule.
 
 use crate::Limits;
-use formwork_model::{Children, Json, Members, Path, Segment, SourceNode, Span};
+use formwork_model::{Children, Json, Members, Path, Segment, SourceNode, Span, members_with_capacity};
 use indexmap::map::Entry;
 use serde_json::Map;
 use std::collections::HashSet;
@@ -216,7 +216,7 @@ impl Object {
     fn with_capacity(count: usize) -> Self {
         Self {
             members: Map::with_capacity(count),
-            spans: Members::with_capacity_and_hasher(count, Default::default()),
+            spans: members_with_capacity(count),
             merged: HashSet::new(),
         }
     }

@@ -72,6 +72,11 @@ pub struct SourceNode {
 /// to collide; it is also much faster than the standard one, and a template has very many of these.
 pub type Members = IndexMap<Arc<str>, SourceNode, ahash::RandomState>;
 
+/// Room for the spans of so many members.
+pub fn members_with_capacity(count: usize) -> Members {
+    Members::with_capacity_and_hasher(count, ahash::RandomState::default())
+}
+
 /// The spans below a [`SourceNode`].
 #[derive(Clone, Debug, Default)]
 pub enum Children {

@@ -4,6 +4,7 @@ use crate::{ServerOptions, Shutdown, router};
 use axum::Router;
 use formwork_control::Control;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::io;
@@ -12,6 +13,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
@@ -24,6 +26,10 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 const MAX_CONNECTIONS: usize = 2048;
 /// The most bytes of a request's head.
 const MAX_HEAD: usize = 64 << 10;
+/// How long a connection that was just made may take to send its first request when the server stops.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
+/// How long the server, when it stops, looks for connections that were on their way.
+const BACKLOG: Duration = Duration::from_millis(5);
 /// The pause after a failed accept: the process is out of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -152,9 +158,10 @@ pub async fn serve(listeners: Listeners, router: Router, shutdown: Shutdown, gra
     for (listener, path) in listeners.unix {
         let serving = serving.clone();
         accepting.spawn(async move {
-            serving.accept(|| async { listener.accept().await.map(|(stream, _)| stream) }).await;
-            // Nobody listens there any more: a client shall not wait for an answer.
-            let _ = std::fs::remove_file(path);
+            let accept = || async { listener.accept().await.map(|(stream, _)| stream) };
+            // First of all nobody finds it any more: a client shall not wait for an answer.
+            let close = || drop(std::fs::remove_file(path));
+            serving.accept(accept, close).await;
         });
     }
     for listener in listeners.tcp {
@@ -166,7 +173,7 @@ pub async fn serve(listeners: Listeners, router: Router, shutdown: Shutdown, gra
                 stream.set_nodelay(true)?;
                 Ok(stream)
             };
-            serving.accept(accept).await;
+            serving.accept(accept, || {}).await;
         });
     }
     while accepting.join_next().await.is_some() {}
@@ -181,7 +188,9 @@ struct Serving {
 }
 
 impl Serving {
-    async fn accept<S, F>(self, accept: impl Fn() -> F)
+    /// Accepts connections until the signal is given. Those that were on their way by then are
+    /// served too.
+    async fn accept<S, F>(self, accept: impl Fn() -> F, close: impl FnOnce())
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         F: Future<Output = io::Result<S>>,
@@ -207,6 +216,11 @@ impl Serving {
                 },
             }
         }
+        close();
+        while let Ok(Ok(stream)) = tokio::time::timeout(BACKLOG, accept()).await {
+            let Ok(place) = self.places.clone().try_acquire_owned() else { break };
+            connections.spawn(self.clone().connection(stream, place));
+        }
         let finished = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.grace, finished).await.is_err() {
             tracing::warn!("connections were cut off when the server stopped");
@@ -220,13 +234,25 @@ impl Serving {
         let _place = place;
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD);
-        let service = TowerToHyperService::new(self.router);
+        let asked = AtomicBool::new(false);
+        let router = TowerToHyperService::new(self.router);
+        let service = service_fn(|request| {
+            asked.store(true, Ordering::Relaxed);
+            router.call(request)
+        });
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.triggered() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+                // The first request of a connection may be on its way, and it shall be answered.
+                let first = if asked.load(Ordering::Relaxed) { Duration::ZERO } else { FIRST_REQUEST };
+                match tokio::time::timeout(first, connection.as_mut()).await {
+                    Ok(ended) => ended,
+                    Err(_) => {
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                }
             }
         };
         if let Err(error) = ended {

@@ -80,6 +80,9 @@ pub(crate) struct PlanFormation {
     /// Plan from the ledger, without looking at what is there
     #[arg(long)]
     pub(crate) no_refresh: bool,
+    /// Keep the plan, for `get-plan` and `apply-plan`
+    #[arg(long)]
+    pub(crate) save: bool,
     /// Exit with 10 if there are changes
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
@@ -143,4 +146,24 @@ pub(crate) struct ListFormations {
     pub(crate) project_id: Option<String>,
     #[command(flatten)]
     pub(crate) page: Page,
+}
+
+/// Names a kept plan.
+#[derive(Debug, Args)]
+pub(crate) struct PlanHash {
+    /// The plan's hash, as `plan-formation --save` answered it
+    #[arg(value_name = "PLAN_HASH")]
+    pub(crate) plan_hash: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyPlan {
+    #[command(flatten)]
+    pub(crate) plan: PlanHash,
+    /// The name of the formation, for a plan that makes one
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Do not wait for the deploy to end
+    #[arg(long)]
+    pub(crate) no_wait: bool,
 }

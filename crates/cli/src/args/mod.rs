@@ -5,8 +5,8 @@ mod resource;
 mod spelling;
 
 pub(crate) use formation::{
-    CreateFormation, DeleteFormation, FormationId, ListFormations, ParameterArgs, PlanFormation,
-    TemplateArgs, UpdateFormation, ValidateFormation,
+    ApplyPlan, CreateFormation, DeleteFormation, FormationId, ListFormations, ParameterArgs, PlanFormation,
+    PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -111,6 +111,10 @@ pub(crate) enum Static {
     DeleteFormation(DeleteFormation),
     /// List a formation's operations with their events
     ListFormationEvents(FormationEvents),
+    /// Show a plan that was kept
+    GetPlan(PlanHash),
+    /// Carry a plan that was kept out, exactly as it is
+    ApplyPlan(ApplyPlan),
     /// Show an operation with its events and plan
     GetOperation(OperationId),
     /// Follow an operation until it ends

@@ -3,7 +3,7 @@
 use super::CommandError;
 use super::formation::path;
 use super::request::{Body, json_flag, parameter_bag, required_template, template};
-use crate::args::{self, CreateFormation, DeleteFormation, OperationId, UpdateFormation};
+use crate::args::{self, ApplyPlan, CreateFormation, DeleteFormation, OperationId, UpdateFormation};
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::ui::progress::{Ending, Progress};
@@ -47,6 +47,14 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
     let begun = client.request(HttpMethod::Put, &path(&arguments.formation), DO_NOT_WAIT, Some(&body)).await;
     let begun = begun.map_err(|error| CommandError::from(error).in_source(source))?;
     deployed(session, "update-formation", begun.body.unwrap_or_default(), arguments.no_wait).await
+}
+
+pub(crate) async fn apply_plan(session: &Session, arguments: &ApplyPlan) -> Result<Exit, CommandError> {
+    let path = format!("/plans/{}/apply", Client::segment(&arguments.plan.plan_hash));
+    let body = Body::default().with("name", arguments.name.as_deref()).build();
+    let client = session.client().clone().with_timeout(None);
+    let begun = client.request(HttpMethod::Post, &path, DO_NOT_WAIT, Some(&body)).await?;
+    deployed(session, "apply-plan", begun.body.unwrap_or_default(), arguments.no_wait).await
 }
 
 /// Follows a deploy and answers with the formation. A failed one is an answer too, on stdout, and

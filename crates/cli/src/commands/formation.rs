@@ -36,11 +36,16 @@ pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result
         .with("template", source.as_ref().map(|source| source.text.as_str()))
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("observe", arguments.no_refresh.then_some("off"))
+        .with("save", arguments.save.then_some(true))
         .build();
     let client = session.client().clone().with_timeout(None);
     let answer = client.request(HttpMethod::Post, "/formations/plan", &[], Some(&body)).await;
-    let planned =
+    let mut planned =
         answer.map_err(|error| CommandError::from(error).in_source(source.clone()))?.body.unwrap_or_default();
+    if session.keeps_nothing() {
+        // A hash is of one instance: there is none yet, and this one's would approve nothing.
+        planned["plan_hash"] = Value::Null;
+    }
     json::print(&planned)?;
     error::print_details(&planned["warnings"], "warning", source.as_ref());
     let changed = plan::print(&planned, source.as_ref());

@@ -64,12 +64,14 @@ fn need(command: &Command) -> Need {
     use crate::args::ResourceAction as Resource;
     match command {
         Command::Static(Static::ValidateFormation(_) | Static::Graph(_)) => Need::Nothing,
+        Command::Static(Static::PlanFormation(arguments)) if arguments.save => Need::Write,
         Command::Static(
             Static::PlanFormation(_)
             | Static::ListFormations(_)
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
             | Static::GetOperation(_)
+            | Static::GetPlan(_)
             | Static::ListProjects(_)
             | Static::GetProject(_)
             | Static::ListTokens(_),
@@ -96,6 +98,8 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListFormations(arguments) => formation::list(session, &arguments).await,
         Static::GetFormation(arguments) => formation::get(session, &arguments).await,
         Static::ListFormationEvents(arguments) => formation::events(session, &arguments).await,
+        Static::GetPlan(plan) => basics::get(session, "/plans", &plan.plan_hash).await,
+        Static::ApplyPlan(arguments) => deploy::apply_plan(session, &arguments).await,
         Static::GetOperation(operation) => basics::get_operation(session, &operation).await,
         Static::WatchOperation(operation) => deploy::watch(session, &operation).await,
         Static::CancelOperation(arguments) => basics::cancel_operation(session, &arguments).await,

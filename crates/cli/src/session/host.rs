@@ -126,6 +126,11 @@ impl Host {
         Ok(())
     }
 
+    /// Whether it serves a store that is gone with it.
+    pub(crate) fn keeps_nothing(&self) -> bool {
+        self.lock.is_none()
+    }
+
     fn holder(&self) -> Option<&Holder> {
         self.lock.as_ref().map(|lock| &lock.holder)
     }

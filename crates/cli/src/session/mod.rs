@@ -111,6 +111,11 @@ impl Session {
         self.progress
     }
 
+    /// Whether there is no store: what was planned in it can't be carried out elsewhere.
+    pub(crate) fn keeps_nothing(&self) -> bool {
+        matches!(&self.place, Place::Here(host) if host.keeps_nothing())
+    }
+
     /// Whether this process carries out what it asks for.
     pub(crate) fn is_embedded(&self) -> bool {
         matches!(self.place, Place::Here(_))

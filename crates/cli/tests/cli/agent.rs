@@ -103,7 +103,7 @@ fn an_embedded_deploy_that_nobody_waits_for_is_finished_before_its_process_ends(
 #[test]
 fn a_process_that_serves_itself_serves_others_meanwhile() {
     let home = Home::new();
-    home.write("many.json", many(200));
+    home.write("many.json", many(400));
     let arguments = ["create-formation", "--name", "s", "--template-file", "many.json"];
     let deploy = home.command(&arguments).spawn().expect("it starts");
     wait_for("a command through the other process", || {
@@ -112,7 +112,7 @@ fn a_process_that_serves_itself_serves_others_meanwhile() {
     });
     home.run(&["create-document", "--title", "beside", "--content", "x"]).ok();
     assert_eq!(finish(deploy).ok().json()["status"], "active");
-    assert_eq!(home.objects().len(), 201);
+    assert_eq!(home.objects().len(), 401);
 }
 
 #[test]

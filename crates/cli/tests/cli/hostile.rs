@@ -18,6 +18,8 @@ fn bounded(home: &Home, line: &str) -> Ran {
         .current_dir(home.path())
         .env_clear()
         .env("HOME", home.path())
+        // Each processor's arena reserves address space; that is no use of memory.
+        .env("MALLOC_ARENA_MAX", "2")
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());

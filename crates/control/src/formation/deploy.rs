@@ -13,6 +13,9 @@ use formwork_model::{
 use formwork_store::{DomainError, ObjectWrite, StoreError, UniqueKey};
 use std::sync::Arc;
 
+/// How often a deploy is planned again because somebody else's was quicker.
+const ATTEMPTS: u32 = 4;
+
 /// A formation to be made.
 #[derive(Clone, Debug)]
 pub struct CreateFormation {
@@ -120,6 +123,24 @@ impl Control {
     /// As [`create_formation`](Self::create_formation), and `RESOURCE_NOT_FOUND`,
     /// `OPERATION_IN_PROGRESS`.
     pub async fn update_formation(
+        &self,
+        p: &Principal,
+        id: &StackId,
+        request: UpdateFormation,
+    ) -> Result<Deploy, ControlError> {
+        // Nobody approved a plan: one that a short operation of somebody else outran is made again.
+        if request.plan_hash.is_none() {
+            for _ in 1..ATTEMPTS {
+                match self.update_once(p, id, request.clone()).await {
+                    Err(error) if error.code == WireCode::PlanOutdated => {}
+                    done => return done,
+                }
+            }
+        }
+        self.update_once(p, id, request).await
+    }
+
+    async fn update_once(
         &self,
         p: &Principal,
         id: &StackId,

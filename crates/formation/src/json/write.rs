@@ -1,6 +1,6 @@
 //! Writes a value as indented JSON and notes where each part of it went.
 
-use formwork_model::{Children, Json, Members, SourceNode, Span};
+use formwork_model::{Children, Json, SourceNode, Span, members_with_capacity};
 use std::sync::Arc;
 
 /// The text of a value and the spans in it.
@@ -46,7 +46,7 @@ impl Writer {
     }
 
     fn object(&mut self, members: &serde_json::Map<String, Json>) -> Children {
-        let mut nodes = Members::with_capacity_and_hasher(members.len(), Default::default());
+        let mut nodes = members_with_capacity(members.len());
         self.text.push('{');
         self.indent += 1;
         for (index, (key, member)) in members.iter().enumerate() {
