@@ -136,28 +136,27 @@ const CALL_FAULTS: [CallFault; 5] = [
     CallFault::Unheard,
 ];
 
-/// Sweeps a scenario. `pairs` adds a second crash at each later commit.
-pub fn sweep(scenario: &Scenario, protections: Protections, pairs: bool) -> Swept {
+/// Sweeps a scenario: each fault at each point, and then a second crash at each later commit. Of
+/// such pairs at most `most_pairs` are tried, spread evenly over all there are.
+pub fn sweep(scenario: &Scenario, protections: Protections, most_pairs: usize) -> Swept {
     let mut swept = Swept::default();
     let calm = run(scenario, &[], protections, false);
     swept.runs += 1;
     swept.note(scenario, &[], &calm, &calm);
     let commits = (0..calm.commits).flat_map(|at| COMMIT_FAULTS.map(|fault| Fault::Commit(at, fault)));
     let calls = (0..calm.writes).flat_map(|at| CALL_FAULTS.map(|fault| Fault::Call(at, fault)));
+    let mut pairs = Vec::new();
     for fault in commits.chain(calls) {
         let first = swept.try_out(scenario, &[fault], protections, &calm);
-        if pairs && crashes(fault) {
+        if crashes(fault) {
             // The faulted run has commits of its own: recovery, and undos that the calm one lacks.
-            let from = first_commit_after(fault);
-            for at in from..first.commits {
-                swept.try_out(
-                    scenario,
-                    &[fault, Fault::Commit(at, CommitFault::CrashAfter)],
-                    protections,
-                    &calm,
-                );
-            }
+            let second = |at| [fault, Fault::Commit(at, CommitFault::CrashAfter)];
+            pairs.extend((first_commit_after(fault)..first.commits).map(second));
         }
+    }
+    let stride = pairs.len().div_ceil(most_pairs.max(1)).max(1);
+    for pair in pairs.into_iter().step_by(stride).take(most_pairs) {
+        swept.try_out(scenario, &pair, protections, &calm);
     }
     swept
 }

@@ -5,9 +5,9 @@ use crate::scenarios;
 use formwork_sim::{Invariant, Protections, Scenario, sweep};
 
 fn breaks(scenario: &Scenario, without: Protections, invariant: Invariant) {
-    let protected = sweep(scenario, Protections::default(), false);
+    let protected = sweep(scenario, Protections::default(), 0);
     assert!(protected.findings.is_empty(), "not even protected: {:?}", protected.findings[0].violation);
-    let bare = sweep(scenario, without, false);
+    let bare = sweep(scenario, without, 0);
     let broken: std::collections::BTreeSet<_> =
         bare.findings.iter().map(|found| found.violation.invariant).collect();
     assert!(broken.contains(&invariant), "the sweep found only {broken:?}");
