@@ -47,7 +47,9 @@ pub use plan::{
 pub use reference::{Ref, RefPath, RefTarget, Visibility};
 pub use row::{Certainty, Lookup, Object, OpenIntent, Row, RowStatus, TargetRev, UniqueValue};
 pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod};
-pub use source::{Children, Members, Place, SourceFile, SourceMap, SourceNode, Span, members_with_capacity};
+pub use source::{
+    Children, Keyed, Members, Place, SourceFile, SourceMap, SourceNode, Span, members_with_capacity,
+};
 pub use tree::{Leaf, Tree};
 pub use types::{
     Catalog, CheckContext, Concurrency, IamActions, ImmutableRule, LookupRule, Observation, Replacement,

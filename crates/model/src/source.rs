@@ -4,7 +4,8 @@ use crate::{Path, Segment};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
+use std::hash::BuildHasher;
+use std::sync::{Arc, LazyLock};
 
 /// A range of bytes in a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -68,13 +69,27 @@ pub struct SourceNode {
     pub children: Children,
 }
 
-/// The spans of an object's members. The keys are the user's, so the hasher is one that can't be made
-/// to collide; it is also much faster than the standard one, and a template has very many of these.
-pub type Members = IndexMap<Arc<str>, SourceNode, ahash::RandomState>;
+/// The spans of an object's members.
+pub type Members = IndexMap<Arc<str>, SourceNode, Keyed>;
+
+/// The hasher of [`Members`]: keyed once per process, since the keys are the user's and must not be
+/// made to collide, and much faster than the standard one, since a template has very many. It takes
+/// no room in the map.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keyed;
+
+impl BuildHasher for Keyed {
+    type Hasher = ahash::AHasher;
+
+    fn build_hasher(&self) -> ahash::AHasher {
+        static KEYS: LazyLock<ahash::RandomState> = LazyLock::new(ahash::RandomState::new);
+        KEYS.build_hasher()
+    }
+}
 
 /// Room for the spans of so many members.
 pub fn members_with_capacity(count: usize) -> Members {
-    Members::with_capacity_and_hasher(count, ahash::RandomState::default())
+    Members::with_capacity_and_hasher(count, Keyed)
 }
 
 /// The spans below a [`SourceNode`].

@@ -246,12 +246,11 @@ impl Serving {
             () = self.shutdown.triggered() => {
                 // The first request of a connection may be on its way, and it shall be answered.
                 let first = if asked.load(Ordering::Relaxed) { Duration::ZERO } else { FIRST_REQUEST };
-                match tokio::time::timeout(first, connection.as_mut()).await {
-                    Ok(ended) => ended,
-                    Err(_) => {
-                        connection.as_mut().graceful_shutdown();
-                        connection.await
-                    }
+                if let Ok(ended) = tokio::time::timeout(first, connection.as_mut()).await {
+                    ended
+                } else {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
                 }
             }
         };

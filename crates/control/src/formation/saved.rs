@@ -6,10 +6,10 @@ use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, ope
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{
-    Json, OperationId, OperationKind, Plan, PlanHash, Sealed, Secret, SecretSlots, SlotId, StackId, StackKey,
-    Timestamp, WireCode,
+    Json, OperationId, OperationKind, Plan, PlanHash, Row, Sealed, Secret, SecretSlots, SlotId, StackId,
+    StackKey, Timestamp, WireCode,
 };
-use formwork_store::SavedPlan;
+use formwork_store::{ObjectWrite, SavedPlan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -110,42 +110,58 @@ impl Control {
         }
         let operation = OperationId::from(ids::mint("form_op"));
         let mut plan = Plan::clone(&saved.plan);
-        let (stack, rows, record, kind) = match &request.formation {
-            Some(id) => {
-                let existing = self.formation_record(p, id).await?;
-                self.demand_idle(&existing).await?;
-                let template = request.template.clone();
-                let pending =
-                    pending(&operation, OperationKind::Update, template, request.resolved_parameters);
-                let doc = FormationDoc {
-                    status: FormationStatus::Updating,
-                    pending: Some(pending),
-                    ..existing.doc.clone()
-                };
-                let rows = self.reader.rows(id).await?;
-                (id.clone(), rows, doc.update(id, Some(existing.version)), OperationKind::Update)
-            }
-            None => {
-                let name = name.ok_or_else(|| {
-                    ControlError::validation("Missing required field(s): name")
-                        .with_meta(serde_json::json!({ "missingFields": ["name"] }))
-                })?;
-                check_name(name)?;
-                self.demand_free_name(&saved.project, name).await?;
-                let stack = StackId::from(ids::mint("form"));
-                rebind(&mut plan, &stack, &StackKey::new(saved.project.clone(), name));
-                let template = open_template(&self.key, &UNBORN.into(), &request.template)?;
-                let template = seal_template(&self.key, &stack, &template);
-                let pending =
-                    pending(&operation, OperationKind::Create, template, request.resolved_parameters);
-                let doc = FormationDoc::creating(name, None, pending);
-                let record = doc.insert(&stack, &saved.project);
-                (stack, Vec::new(), record, OperationKind::Create)
-            }
+        let onto = match request.formation.clone() {
+            Some(id) => self.onto_existing(p, id, request, &operation).await?,
+            None => self.onto_new(&saved, request, name, &operation, &mut plan).await?,
         };
+        let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
         let beginning = Beginning { principal: p, project: &saved.project, stack, operation, kind, record };
         self.begin(ready, beginning).await
+    }
+
+    async fn onto_existing(
+        &self,
+        p: &Principal,
+        stack: StackId,
+        request: Request,
+        operation: &OperationId,
+    ) -> Result<Onto, ControlError> {
+        let existing = self.formation_record(p, &stack).await?;
+        self.demand_idle(&existing).await?;
+        let kind = OperationKind::Update;
+        let pending = pending(operation, kind, request.template, request.resolved_parameters);
+        let doc = FormationDoc {
+            status: FormationStatus::Updating,
+            pending: Some(pending),
+            ..existing.doc.clone()
+        };
+        let record = doc.update(&stack, Some(existing.version));
+        Ok(Onto { rows: self.reader.rows(&stack).await?, stack, record, kind })
+    }
+
+    async fn onto_new(
+        &self,
+        saved: &SavedPlan,
+        request: Request,
+        name: Option<&str>,
+        operation: &OperationId,
+        plan: &mut Plan,
+    ) -> Result<Onto, ControlError> {
+        let name = name.ok_or_else(|| {
+            ControlError::validation("Missing required field(s): name")
+                .with_meta(serde_json::json!({ "missingFields": ["name"] }))
+        })?;
+        check_name(name)?;
+        self.demand_free_name(&saved.project, name).await?;
+        let stack = StackId::from(ids::mint("form"));
+        rebind(plan, &stack, &StackKey::new(saved.project.clone(), name));
+        let template = open_template(&self.key, &UNBORN.into(), &request.template)?;
+        let template = seal_template(&self.key, &stack, &template);
+        let kind = OperationKind::Create;
+        let pending = pending(operation, kind, template, request.resolved_parameters);
+        let record = FormationDoc::creating(name, None, pending).insert(&stack, &saved.project);
+        Ok(Onto { stack, rows: Vec::new(), record, kind })
     }
 
     fn open_slot(
@@ -181,6 +197,14 @@ impl Control {
             words(new.get(position))
         ))
     }
+}
+
+/// The formation that a kept plan is carried out on.
+struct Onto {
+    stack: StackId,
+    rows: Vec<Row>,
+    record: ObjectWrite,
+    kind: OperationKind,
 }
 
 fn aad(hash: PlanHash, slot: &SlotId) -> Vec<u8> {

@@ -312,7 +312,10 @@ pub fn source_map(resources: &[ResourceDesired]) -> SourceMap {
             formwork_model::Children::Object(std::iter::once((Arc::from("properties"), bag)).collect());
         root.insert(Arc::from(resource.label.as_str()), SourceNode { span, key: Some(span), children });
     }
-    let resources = SourceNode { children: formwork_model::Children::Object(root.into_iter().collect()), ..SourceNode::default() };
+    let resources = SourceNode {
+        children: formwork_model::Children::Object(root.into_iter().collect()),
+        ..SourceNode::default()
+    };
     let children =
         formwork_model::Children::Object(std::iter::once((Arc::from("resources"), resources)).collect());
     SourceMap {

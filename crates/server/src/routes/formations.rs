@@ -140,9 +140,10 @@ async fn plan(State(app): State<App>, Caller(principal): Caller, request: Reques
     let body: PlanFormation = reading.read(&app, &principal, request).await?;
     let save = body.save.unwrap_or(false);
     let plan = views::plan(body);
-    let planned = match save {
-        true => app.control.save_formation_plan(&principal, plan).await?,
-        false => app.control.plan_formation(&principal, plan).await?,
+    let planned = if save {
+        app.control.save_formation_plan(&principal, plan).await?
+    } else {
+        app.control.plan_formation(&principal, plan).await?
     };
     json(StatusCode::OK, &views::planned(planned))
 }
