@@ -1,7 +1,7 @@
 //! Rollback: what a failed operation created is deleted again, dependents first, newest first (seed
 //! 4, "Rollback on a Failed Deploy").
 
-use crate::facts::{End, Key};
+use crate::facts::{End, Ending, Key};
 use crate::live::Errand;
 use crate::operation::Operation;
 use formwork_model::{Failure, NativeId, Outcome, StepId, Timestamp, Undo, WireCode};
@@ -22,6 +22,8 @@ pub(crate) struct StackUndo {
     /// Ready, of types that run one at a time.
     ready_serial: Newest,
     serial_busy: bool,
+    /// Whose objects must stay, and because of which step that was not undone.
+    held: FxHashMap<StepId, StepId>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,11 +145,15 @@ impl Operation {
 
     /// What a step builds on, as far as nothing else that is not undone builds on it too.
     fn count_down(&mut self, stack: usize, step: StepId) -> Vec<StepId> {
+        let holder = self.holder(stack, step);
         let Some(planned) = self.plan.step(step) else { return Vec::new() };
-        let waiting = &mut self.undoing[stack].waiting;
+        let StackUndo { waiting, held, .. } = &mut self.undoing[stack];
         let mut freed = Vec::new();
         for on in &planned.after_steps {
             if let Some(count) = waiting.get_mut(on) {
+                if let Some(holder) = holder {
+                    held.entry(*on).or_insert(holder);
+                }
                 *count = count.saturating_sub(1);
                 if *count == 0 {
                     freed.push(*on);
@@ -155,6 +161,19 @@ impl Operation {
             }
         }
         freed
+    }
+
+    /// On whose account what a step builds on must stay: its own, if its undo came to nothing, or
+    /// that of a step that builds on it, if it had nothing to undo.
+    fn holder(&self, stack: usize, step: StepId) -> Option<StepId> {
+        match self.undo_ending(step) {
+            Some(ending) => (!ending.how.is_success()).then_some(step),
+            None => self.undoing[stack].held.get(&step).copied(),
+        }
+    }
+
+    fn undo_ending(&self, step: StepId) -> Option<&Ending> {
+        self.facts.track(Key { step, undo: true })?.ending()
     }
 
     fn needs_undo(&self, step: StepId) -> bool {
@@ -189,6 +208,10 @@ impl Operation {
             self.settle(now, key, Outcome::Kept { native_id });
             return;
         }
+        if let Some(failure) = self.why_held(stack, step) {
+            self.settle(now, key, Outcome::Skipped { failure });
+            return;
+        }
         if let Some(failure) = self.why_not_undone(step) {
             self.settle(now, key, Outcome::Failed { failure });
             return;
@@ -197,13 +220,28 @@ impl Operation {
         self.request_permit(now, key, Errand::Delete(native_id));
     }
 
+    /// Why an object must stay: what builds on it could not be undone, and must not be left without
+    /// what it refers to. The reason names the failure at the root of it.
+    fn why_held(&self, stack: usize, step: StepId) -> Option<Failure> {
+        let holder = *self.undoing[stack].held.get(&step)?;
+        let failure = self.last_failure(Key { step: holder, undo: true });
+        if self.undo_ending(holder).is_some_and(|ending| ending.how == End::Skipped) {
+            return Some(failure);
+        }
+        let label = self.step(holder).map_or("", |holder| holder.label.as_str());
+        let message = format!("kept, because `{label}` could not be undone: {}", failure.message);
+        Some(Failure { code: failure.code, message, meta: None })
+    }
+
     /// Why an object must stay: something of another stack, which stays, builds on it, or its row
     /// waits for the outcome of another call.
     fn why_not_undone(&self, step: StepId) -> Option<Failure> {
         let user = self.layout.dependents(step).find(|other| {
             let made =
                 || self.facts.steps[other.index()].forward.ending().is_some_and(|end| end.made.is_some());
-            !self.stopped[self.layout.stack_of(*other)] && made()
+            let stays = !self.stopped[self.layout.stack_of(*other)]
+                || self.undo_ending(*other).is_some_and(|ending| !ending.how.is_success());
+            stays && made()
         });
         if let Some(user) = user.and_then(|user| self.step(user)) {
             let message = format!("`{}` of another stack builds on it.", user.label);

@@ -90,23 +90,6 @@ fn rollback_leaves_what_is_retained_or_updated() {
 }
 
 #[test]
-fn a_failed_undo_is_reported_and_the_others_go_on() {
-    let world = chain();
-    let provider = Provider::default().on("c", "create", &[Reply::Fail(Code::InvalidRequest)]).on(
-        "b",
-        "undo",
-        &[Reply::Fail(Code::AccessDenied)],
-    );
-    let run = world.run(provider);
-    assert_eq!(
-        run.ends()[2..],
-        ["c create failed", "b rollback failed", "a rollback succeeded", "operation failed"]
-    );
-    assert_eq!(run.row("b").current.as_ref().map(|object| object.native_id.as_str()), Some("b-1"));
-    assert_eq!(code(&run), "INVALID_REQUEST");
-}
-
-#[test]
 fn rollback_waits_for_what_is_in_flight_and_undoes_it_too() {
     let mut world = World::new();
     world.create("slow", &[]);
