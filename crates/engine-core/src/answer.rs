@@ -5,7 +5,7 @@ use crate::live::State;
 use crate::operation::Operation;
 use crate::{Act, Answer, CallId, Class, Timer, TimerKey, classify};
 use formwork_model::{
-    Action, Attempt, Certainty, Entry, Failure, IntentKind, NativeId, Object, OpenIntent,
+    Action, Attempt, Certainty, Entry, Failure, IntentKind, Lookup, NativeId, Object, OpenIntent,
     OperationErrorCode as Code, Outcome, Stored, Timestamp, TypeCapabilities, WireCode,
 };
 
@@ -217,12 +217,15 @@ impl Operation {
         self.settle(now, key, Outcome::Partial { object: Box::new(object), failure });
     }
 
-    /// The call had no effect. `certain`: and neither had an earlier one of the same step, since the
-    /// same request is as invalid each time.
+    /// The call had no effect, which says nothing of an earlier attempt whose outcome is not known.
+    /// `certain`: the request itself was refused; a provider that knows its token would have told
+    /// of what came of it before.
     fn not_made(&mut self, now: Timestamp, key: Key, retriable: bool, certain: bool, failure: Failure) {
         let resolves = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
         let in_doubt = resolves || self.facts.track(key).is_some_and(|track| track.in_doubt);
-        if in_doubt && retriable {
+        let creates = self.kind(key) == IntentKind::Create;
+        let certain = certain && creates && self.intent(key).is_some_and(|own| own.lookup == Lookup::Token);
+        if in_doubt && (retriable || creates && !certain) {
             self.doubt(now, key, failure, true);
         } else if in_doubt && !certain {
             self.end_in_doubt(now, key, failure);

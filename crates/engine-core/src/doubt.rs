@@ -16,18 +16,13 @@ impl Operation {
     pub(crate) fn doubt(&mut self, now: Timestamp, key: Key, failure: Failure, answered: bool) {
         let Some(track) = self.facts.track(key) else { return };
         let Some(intent) = self.intent(key) else { return };
-        let again = self.may_repeat(key, intent) && self.may_try_again(key);
+        let again = self.repeats(key, intent);
         let settle = self.called_capabilities(key).map_or(0, |capabilities| capabilities.settle_millis);
         let may_land = !answered && now < intent.not_after && !track.in_doubt;
         let landed = now.max(intent.not_after).plus(settle);
         let soon = now.plus(backoff::pause(&self.limits, self.seed, key, track.retries + track.doubts));
         let resolve_at = match intent.kind {
-            // Deletes are idempotent by contract (seed 3, "Delete").
-            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo if again && !self.is_stopped(key) => {
-                self.back_off(now, key, failure);
-                return;
-            }
-            IntentKind::Create | IntentKind::Update if again => soon,
+            _ if again => soon,
             IntentKind::Create if findable(intent) && track.doubts < self.limits.lookups => landed,
             IntentKind::Create => {
                 self.end_in_doubt(now, key, failure);
@@ -53,6 +48,12 @@ impl Operation {
         self.out.then.push(Act::SetTimer(timer));
     }
 
+    /// Whether the same call is to be made again, in order to find out.
+    fn repeats(&self, key: Key, intent: &OpenIntent) -> bool {
+        let wanted = is_made(intent) || !self.is_stopped(key);
+        wanted && self.may_repeat(key, intent) && self.may_try_again(key)
+    }
+
     /// Whether the same call may be made again though its outcome is not known: the provider knows
     /// its token, or it is idempotent, and the type may be called again at all.
     fn may_repeat(&self, key: Key, intent: &OpenIntent) -> bool {
@@ -62,6 +63,7 @@ impl Operation {
                 let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
                 intent.lookup == Lookup::Token && (!earlier || is_whole(&intent.sent))
             }
+            // Deletes are idempotent by contract (seed 3, "Delete").
             IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => true,
         };
         by_code && same
@@ -95,7 +97,7 @@ impl Operation {
     fn resolve(&mut self, now: Timestamp, key: Key) {
         self.take_live(key);
         let Some(intent) = self.intent(key) else { return };
-        if self.may_repeat(key, intent) && self.may_try_again(key) {
+        if self.repeats(key, intent) {
             self.again.insert(key);
         } else if intent.kind == IntentKind::Create && findable(intent) {
             self.find(now, key);
