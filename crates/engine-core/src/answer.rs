@@ -60,6 +60,10 @@ impl Operation {
                 let certain = code_of(&answer) == Some(Code::InvalidRequest);
                 self.not_made(now, key, retriable, certain, failure_of(answer));
             }
+            Class::Refused if self.is_proof_of_absence(key, &answer) => {
+                let failure = self.vanished(key, failure_of(answer));
+                self.settle(now, key, Outcome::Failed { failure });
+            }
             Class::Refused => {
                 let certain = code_of(&answer) == Some(Code::InvalidRequest);
                 self.not_made(now, key, false, certain, failure_of(answer));
@@ -69,6 +73,21 @@ impl Operation {
                 self.doubt(now, key, failure_of(answer), answered);
             }
         }
+    }
+
+    /// Whether an answer to an update says that its object is gone. Where the type can be read, a
+    /// look tells more: what was not found might be something that the update refers to.
+    fn is_proof_of_absence(&self, key: Key, answer: &Answer) -> bool {
+        let blind = self.called_capabilities(key).is_some_and(|capabilities| !capabilities.read);
+        blind && self.kind(key) == IntentKind::Update && code_of(answer) == Some(Code::NotFound)
+    }
+
+    /// The failure of an update whose object is gone; its code tells `fold` so.
+    fn vanished(&self, key: Key, failure: Failure) -> Failure {
+        let label = self.step(key.step).map_or("", |step| step.label.as_str());
+        let message =
+            format!("`{label}` was deleted outside, and the next plan makes it again: {}", failure.message);
+        Failure { code: Code::NotFound.as_str().to_owned(), message, meta: failure.meta }
     }
 
     /// A failed update that names its own object, or a create that was named before, in plain

@@ -2,8 +2,8 @@
 //! by the contract that a store's rows are the fold of its journal.
 
 use formwork_model::{
-    Action, Certainty, Entry, Failure, IntentKind, JournalEntry, NativeId, Object, Outcome, Plan, Row, RowId,
-    RowRef, RowStatus, Step, StepId,
+    Action, Certainty, Entry, Failure, IntentKind, JournalEntry, NativeId, Object, OperationErrorCode,
+    Outcome, Plan, Row, RowId, RowRef, RowStatus, Step, StepId,
 };
 
 /// Folds a fact into a row and says whether the row changed. The row's revision is the store's
@@ -31,7 +31,9 @@ pub fn fold(row: &mut Row, entry: &JournalEntry, plan: &Plan, minted: &[RowId]) 
         }
         Entry::Settled { step, kind, row: id, outcome } if *id == row.id => {
             let Some(planned) = plan.step(*step) else { return false };
-            let settled = Settled { entry, step: planned, id: *step, kind: *kind, minted };
+            let pinned = plan.types.get(&planned.type_name);
+            let blind = pinned.is_some_and(|pinned| !pinned.capabilities.read);
+            let settled = Settled { entry, step: planned, id: *step, kind: *kind, minted, blind };
             settled.fold(row, outcome)
         }
         _ => false,
@@ -45,6 +47,8 @@ struct Settled<'a> {
     id: StepId,
     kind: Option<IntentKind>,
     minted: &'a [RowId],
+    /// Whether objects of the step's type can't be read.
+    blind: bool,
 }
 
 impl Settled<'_> {
@@ -70,7 +74,14 @@ impl Settled<'_> {
                 row.status = RowStatus::Deleted;
                 row.failure = None;
             }
-            Outcome::Failed { failure } | Outcome::Unknown { failure } => self.failed(row, failure),
+            Outcome::Failed { failure } => {
+                let current = row.current.as_ref().map(|object| &object.native_id);
+                if self.proves_absence(failure) && current == acted_on.as_ref() {
+                    row.current = None;
+                }
+                self.failed(row, failure);
+            }
+            Outcome::Unknown { failure } => self.failed(row, failure),
             Outcome::Partial { object, failure } => {
                 // Something was made: the next attempt is another effect and needs another token, or
                 // a provider that knows tokens would answer it with this failure for ever.
@@ -93,6 +104,13 @@ impl Settled<'_> {
 
     fn is_undo(&self) -> bool {
         self.kind == Some(IntentKind::Undo)
+    }
+
+    /// An object that an update did not find, of a type that can't be read, is gone: nothing else
+    /// would ever tell, and each further update would fail alike.
+    fn proves_absence(&self, failure: &Failure) -> bool {
+        let not_found = failure.code == OperationErrorCode::NotFound.as_str();
+        self.blind && self.kind == Some(IntentKind::Update) && not_found
     }
 
     /// The object that the step's call acts on.

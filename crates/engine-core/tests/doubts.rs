@@ -2,7 +2,7 @@
 
 mod support;
 
-use formwork_model::{Certainty, OperationErrorCode as Code, OperationStatus};
+use formwork_model::{Certainty, OperationErrorCode as Code, OperationStatus, RowStatus};
 use serde_json::json;
 use support::{Provider, Reply, Run, World};
 
@@ -55,4 +55,34 @@ fn a_create_in_doubt_is_asked_about_again_after_a_denial() {
     let run = world.run(Provider::default().on("a", "create", &replies));
     assert_eq!(run.status(), (OperationStatus::Succeeded, None));
     assert_eq!(run.provider.attempts.len(), 3);
+}
+
+#[test]
+fn an_update_that_finds_nothing_proves_the_object_gone_where_nothing_can_be_read() {
+    let gone = |read: bool| {
+        let mut world = World::new().with(|found| found.read = read);
+        let row = world.existing("a", json!({"size": 1}));
+        world.update("a", &row, json!({"size": 2}), &[]);
+        world.run(Provider::of(&world).on("a", "update", &[Reply::Fail(Code::NotFound)]))
+    };
+    let run = gone(false);
+    assert_eq!(run.row("a").current, None, "so that the next plan makes it again");
+    assert_eq!(run.row("a").status, RowStatus::Failed);
+    let failure = run.row("a").failure.as_ref().expect("it failed");
+    assert_eq!(failure.code, "NOT_FOUND");
+    assert_eq!(
+        failure.message,
+        "`a` was deleted outside, and the next plan makes it again: provider says NOT_FOUND"
+    );
+    assert!(gone(true).row("a").current.is_some(), "a look tells more");
+}
+
+#[test]
+fn an_update_that_finds_nothing_after_a_lost_attempt_proves_it_too() {
+    let mut world = World::new().with(|found| found.read = false);
+    let row = world.existing("a", json!({"size": 1}));
+    world.update("a", &row, json!({"size": 2}), &[]);
+    let replies = [Reply::Lost, Reply::Fail(Code::NotFound)];
+    let run = world.run(Provider::of(&world).on("a", "update", &replies));
+    assert_eq!(run.row("a").current, None);
 }

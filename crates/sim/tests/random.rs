@@ -25,7 +25,6 @@ fn all_well(told: &[Told]) {
 }
 
 #[test]
-#[ignore = "open: two stories in a hundred find faults of the engine that are being fixed"]
 fn small_stacks_survive_rough_weather() {
     let told: Vec<_> = (0..runs(RUNS)).map(|seed| tell(&StoryOptions::new(seed))).collect();
     all_well(&told);
@@ -38,7 +37,6 @@ fn small_stacks_survive_rough_weather() {
 }
 
 #[test]
-#[ignore = "open: two stories in a hundred find faults of the engine that are being fixed"]
 fn large_stacks_survive_rough_weather() {
     let large = |seed| StoryOptions { most_resources: 60, ..StoryOptions::new(seed) };
     let told: Vec<_> = (10_000..10_000 + runs(15)).map(|seed| tell(&large(seed))).collect();
