@@ -12,7 +12,7 @@ use formwork_model::{InstanceKey, OperationId, OwnerId, Secret};
 use formwork_server::{Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long what is in flight may take when the process is told to stop.
 const GRACE: Duration = Duration::from_secs(20);
@@ -20,6 +20,9 @@ const GRACE: Duration = Duration::from_secs(20);
 const RECOVER: Duration = Duration::from_secs(5);
 /// How often a process that is about to leave looks whether it may.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long a process that is about to leave may stay without saying why.
+const UNEXPLAINED: Duration = Duration::from_secs(1);
 
 /// A process that serves its data directory, or nothing but itself.
 pub(crate) struct Host {
@@ -141,12 +144,13 @@ impl Host {
 
     /// Waits until its operations, and those of clients it served meanwhile, are done; then stops.
     pub(crate) async fn leave(mut self) {
-        let running = self.control.running().len();
-        if running > 0 {
-            let operations = if running == 1 { "an operation" } else { "operations" };
-            say(format_args!("this process still carries out {operations}; it leaves when that is done"));
-        }
+        let began = Instant::now();
+        let mut said = false;
         while !self.control.running().is_empty() {
+            if !said && began.elapsed() > UNEXPLAINED {
+                said = true;
+                say(format_args!("this process still carries out an operation; it leaves when that is done"));
+            }
             tokio::time::sleep(LOOK).await;
         }
         self.stop().await;

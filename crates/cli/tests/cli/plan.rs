@@ -46,6 +46,9 @@ fn a_plan_changes_nothing() {
 fn a_plan_hash_approves_that_plan_and_no_other() {
     let home = Home::new();
     home.write("a.yaml", ONE);
+    let plan = home.json(&["plan-formation", "--template-file", "a.yaml"]);
+    assert_eq!(plan["plan_hash"], serde_json::Value::Null, "where nothing is stored no plan is kept");
+    home.run(&["create-document", "--title", "t", "--content", "c"]).ok();
     let approved = hash(&home, &[]);
     let create = |hash: &str| {
         home.run(&["create-formation", "--name", "s", "--template-file", "a.yaml", "--plan-hash", hash])
