@@ -26,6 +26,9 @@ impl Operation {
             ReadAnswer::Gone | ReadAnswer::Failed { code: Some(Code::NotFound), .. } => {
                 self.is_gone(now, &plan, step, *prepared);
             }
+            ReadAnswer::Failed { .. } if self.is_idle(step, &prepared) => {
+                self.settle(now, key, Outcome::NoOp);
+            }
             ReadAnswer::Failed { code, failure } => self.read_failed(now, step, code, failure),
         }
     }
@@ -50,6 +53,9 @@ impl Operation {
                 });
                 self.settle(now, key, Outcome::Recorded { object });
             }
+            _ if moved(&step.guard, &seen) && self.is_idle(step, &prepared) => {
+                self.settle(now, key, Outcome::NoOp);
+            }
             _ if moved(&step.guard, &seen) => {
                 let failure = drifted(step, "it was changed outside since the plan was made");
                 self.settle(now, key, Outcome::Failed { failure });
@@ -65,6 +71,9 @@ impl Operation {
     fn is_gone(&mut self, now: Timestamp, plan: &Plan, step: &Step, prepared: Prepared) {
         if step.action == Action::Create {
             return self.arrange(now, plan, step, prepared);
+        }
+        if self.is_idle(step, &prepared) {
+            return self.settle(now, Key::forward(step.id), Outcome::NoOp);
         }
         let guarded = match &step.guard {
             Guard::Unchanged { native_id, .. } => Some(native_id.clone()),

@@ -130,7 +130,8 @@ impl Operation {
         let capabilities = self.capabilities(step).ok_or_else(|| failed(not_pinned(step)))?;
         let prepared = self.prepare(step).map_err(failed)?;
         if !self.references_moved(step, row, &prepared) {
-            return Err(Outcome::NoOp);
+            let object = to_confirm(step, row, capabilities).ok_or(Outcome::NoOp)?;
+            return Ok((prepared, Some(object)));
         }
         let object = self.object_of(step, row)?;
         if let Some(intent) = row.intent.as_ref().filter(|intent| !self.is_own(step, intent)) {
@@ -144,6 +145,11 @@ impl Operation {
         };
         let reads = reads && capabilities.read;
         Ok((prepared, object.filter(|_| reads)))
+    }
+
+    /// Whether a step has nothing to do, because its condition does not hold.
+    pub(crate) fn is_idle(&self, step: &Step, prepared: &Prepared) -> bool {
+        self.row_for(&step.row).is_some_and(|row| !self.references_moved(step, row, prepared))
     }
 
     fn is_own(&self, step: &Step, intent: &OpenIntent) -> bool {
@@ -259,6 +265,13 @@ impl Operation {
 
     fn decide(&self, plan: &Plan, step: &Step, prepared: Prepared) -> Result<Errand, Outcome> {
         let row = self.row_for(&step.row).ok_or(Outcome::NoOp)?;
+        if self.is_idle(step, &prepared) {
+            let object = row.current.as_ref().ok_or(Outcome::NoOp)?;
+            return Err(match self.compare(plan, step, row, object, prepared) {
+                Err(recorded @ Outcome::Recorded { .. }) => recorded,
+                _ => Outcome::NoOp,
+            });
+        }
         match &step.action {
             Action::Record => Err(Outcome::Recorded { object: recorded(step, row, &prepared) }),
             Action::Delete { .. } | Action::Cleanup { .. } => match self.object_of(step, row)? {
@@ -321,6 +334,15 @@ impl Operation {
         self.set_live(now, key, State::Permit(Box::new(errand)));
         self.out.then.push(act);
     }
+}
+
+/// The object of a step that has nothing to do, if it is worth a look whether an earlier call
+/// changed it after all: a step's end must not leave it uncertain for ever.
+fn to_confirm(step: &Step, row: &Row, capabilities: &TypeCapabilities) -> Option<Object> {
+    let Guard::Unchanged { native_id, baseline: Some(_), .. } = &step.guard else { return None };
+    let object = row.current.as_ref().filter(|object| object.native_id == *native_id)?;
+    let open = object.certainty == Certainty::Uncertain && row.intent.is_none();
+    (open && capabilities.read).then(|| object.clone())
 }
 
 /// The object as it is after a `Record`, or after a step that found nothing left to do.

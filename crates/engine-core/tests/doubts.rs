@@ -2,9 +2,12 @@
 
 mod support;
 
-use formwork_model::{Certainty, OperationErrorCode as Code, OperationStatus, RowStatus};
+use formwork_model::{
+    Action, Certainty, Condition, Inputs, OperationErrorCode as Code, OperationStatus, Patch, RefPath,
+    RowStatus, StepId,
+};
 use serde_json::json;
-use support::{Provider, Reply, Run, World};
+use support::{Provider, Reply, Run, World, reference};
 
 fn certainty(run: &Run, label: &str) -> Option<Certainty> {
     run.row(label).current.as_ref().map(|object| object.certainty)
@@ -85,4 +88,31 @@ fn an_update_that_finds_nothing_after_a_lost_attempt_proves_it_too() {
     let replies = [Reply::Lost, Reply::Fail(Code::NotFound)];
     let run = world.run(Provider::of(&world).on("a", "update", &replies));
     assert_eq!(run.row("a").current, None);
+}
+
+#[test]
+fn a_condition_that_does_not_hold_still_settles_what_an_uncertain_object_is() {
+    let run = |seen: &str| {
+        let mut world = World::new();
+        let first = world.existing("a", json!({"size": 1}));
+        world.update("a", &first, json!({"size": 2}), &[]);
+        let second = world.existing("b", json!({"ref0": "a-0"}));
+        let guard = world.guard(&second, true);
+        let on = world.steps[0].clone();
+        let step = world.add("b", second, Action::Update, &[0]);
+        step.when = Condition::RefChanged(vec![(StepId(0), RefPath::NativeId)]);
+        step.inputs = Some(Inputs::object([("ref0".into(), reference(&on))].into_iter().collect()));
+        step.guard = guard;
+        step.patch = Patch::AtRuntime;
+        world.rows[1].current.as_mut().expect("its object").certainty = Certainty::Uncertain;
+        let mut provider = Provider::of(&world);
+        provider.objects.insert("b-0".to_owned(), json!({ "ref0": seen }));
+        world.run(provider)
+    };
+    let same = run("a-0");
+    assert_eq!(same.provider.log, ["update a-0"], "nothing is sent");
+    assert_eq!(certainty(&same, "b"), Some(Certainty::Certain));
+    let other = run("elsewhere");
+    assert_eq!(other.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(certainty(&other, "b"), Some(Certainty::Uncertain));
 }
