@@ -126,32 +126,26 @@ fn write_groups(
 ) {
     let mut expected = 1;
     while let Some(first) = queue.blocking_recv() {
-        let (size, last) = write_group(&mut connection, first, &mut queue, expected);
-        expected = size;
-        if let Some(last) = last {
-            signal.send_if_modified(|told| {
-                let newer = last > *told;
-                *told = last.max(*told);
-                newer
-            });
-        }
+        expected = write_group(&mut connection, first, &mut queue, expected, signal);
     }
 }
 
 /// Runs a job and those that wait, each under its own savepoint, and makes them durable together.
-/// Answers how many it ran and the last event that became durable.
+/// Answers how many it ran. The signal rises before anybody is told: who waited for a write sees the
+/// number of its events.
 fn write_group(
     connection: &mut impl Connection,
     first: WriteJob,
     queue: &mut mpsc::Receiver<WriteJob>,
     expected: usize,
-) -> (usize, Option<u64>) {
+    signal: &watch::Sender<u64>,
+) -> usize {
     if let Err(error) = connection.revive().and_then(|()| connection.control(Control::Begin)) {
         // What may be half begun is given up, so that the next group starts afresh.
         drop(connection.control(Control::RollBack));
         let lost = Lost::Group(Arc::new(error));
         (first(Err(lost.clone())).tell)(Err(lost));
-        return (1, None);
+        return 1;
     }
     let (mut told, mut last_event, mut next) = (Vec::new(), None, Some(first));
     let (mut size, mut patience) = (0, GATHERING);
@@ -172,10 +166,21 @@ fn write_group(
         drop(connection.control(Control::RollBack));
         Lost::Group(Arc::new(error))
     });
+    if let (Ok(()), Some(last)) = (&outcome, last_event) {
+        raise(signal, last);
+    }
     for tell in told {
         tell(outcome.clone());
     }
-    (size, outcome.ok().and(last_event))
+    size
+}
+
+fn raise(signal: &watch::Sender<u64>, last: u64) {
+    signal.send_if_modified(|told| {
+        let newer = last > *told;
+        *told = last.max(*told);
+        newer
+    });
 }
 
 /// The next job, if it comes while there is patience left.
