@@ -24,9 +24,9 @@ mod tokens;
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
-    CreateFormation, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView, GraphNodeView,
-    GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation, SavedPlanView,
-    UpdateFormation, ValidateFormation, Validation,
+    CreateFormation, Decisions, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView,
+    GraphNodeView, GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation,
+    SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use input::{JsonMap, TemplateInput};
 pub use operations::OperationView;

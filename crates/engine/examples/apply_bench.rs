@@ -122,6 +122,7 @@ fn request(plan: Plan) -> BeginRequest {
         rows: Vec::new(),
         minted,
         objects: Vec::new(),
+        decisions: BTreeMap::new(),
     }
 }
 

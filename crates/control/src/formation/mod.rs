@@ -11,7 +11,7 @@ mod saved;
 mod validate;
 mod view;
 
-pub use deploy::{CreateFormation, Deploy, UpdateFormation};
+pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;
