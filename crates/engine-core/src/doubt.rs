@@ -7,7 +7,8 @@ use crate::operation::Operation;
 use crate::{Act, Found, LookupCall, SecretFill, SecretPiece, Timer, TimerKey, backoff};
 use formwork_model::{
     Action, Attempt, Certainty, Entry, Failure, InputLeaf, IntentKind, Lookup, LookupRule, NativeId,
-    OpenIntent, Outcome, RetryRule, Step, StepId, Stored, StoredLeaf, Timestamp, WireCode,
+    OpenIntent, OperationErrorCode, Outcome, RetryRule, Step, StepId, Stored, StoredLeaf, Timestamp,
+    WireCode,
 };
 use std::collections::BTreeMap;
 
@@ -57,15 +58,18 @@ impl Operation {
     /// its token, or it is idempotent, and the type may be called again at all.
     fn may_repeat(&self, key: Key, intent: &OpenIntent) -> bool {
         let by_code = self.called_capabilities(key).is_some_and(|found| found.retry == RetryRule::ByCode);
-        let same = match intent.kind {
+        let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
+        match intent.kind {
+            // A type that is never called again by itself is called again where a person runs a
+            // failed deploy again: that is what its token is for (seed 4, "The handler protocol").
             IntentKind::Create | IntentKind::Update => {
-                let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
-                intent.lookup == Lookup::Token && (!earlier || self.refill(key.step, &intent.sent).is_some())
+                intent.lookup == Lookup::Token
+                    && (by_code || earlier)
+                    && (!earlier || self.refill(key.step, &intent.sent).is_some())
             }
             // Deletes are idempotent by contract (seed 3, "Delete").
-            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => true,
-        };
-        by_code && same
+            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => by_code,
+        }
     }
 
     pub(crate) fn on_timer(&mut self, now: Timestamp, timer: TimerKey) {
@@ -194,8 +198,13 @@ impl Operation {
         }
         let Some(step) = self.step(key.step) else { return };
         let message = format!("Whether `{}` was created is not known: {}", step.label, failure.message);
-        let unknown =
-            Failure { code: WireCode::OutcomeUnknown.as_str().to_owned(), message, meta: failure.meta };
+        // A code that the provider chose says more to a person than that the outcome is unknown.
+        let code = if is_generic(&failure.code) {
+            WireCode::OutcomeUnknown.as_str().to_owned()
+        } else {
+            failure.code
+        };
+        let unknown = Failure { code, message, meta: failure.meta };
         self.settle(now, key, Outcome::Unknown { failure: unknown });
     }
 
@@ -294,4 +303,18 @@ fn findable(intent: &OpenIntent) -> bool {
 
 fn is_made(intent: &OpenIntent) -> bool {
     matches!(intent.kind, IntentKind::Create | IntentKind::Update)
+}
+
+/// Whether a failure's code is the protocol's or our own, not one that the provider chose.
+fn is_generic(code: &str) -> bool {
+    let own = [
+        WireCode::OutcomeUnknown,
+        WireCode::RequestTimeout,
+        WireCode::InternalError,
+        WireCode::PluginUnavailable,
+        WireCode::Canceled,
+        WireCode::Unknown,
+    ];
+    own.iter().any(|own| own.as_str() == code)
+        || OperationErrorCode::ALL.iter().any(|own| own.as_str() == code)
 }

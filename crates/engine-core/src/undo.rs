@@ -150,11 +150,10 @@ impl Operation {
     fn count_down(&mut self, stack: usize, step: StepId) -> Vec<StepId> {
         let holder = self.holder(stack, step);
         let Some(planned) = self.plan.step(step) else { return Vec::new() };
-        // What was updated keeps what it refers to, not all that it was to come after.
-        let updated = holder == Some(step) && self.undo_ending(step).is_none();
-        let keeps = |on: StepId| {
-            !updated || self.plan.step(on).is_some_and(|on| planned.references.contains(&on.row))
-        };
+        // What stands keeps what it refers to, not all that it was to come after.
+        let stands = holder == Some(step) && self.undo_ending(step).is_none();
+        let keeps =
+            |on: StepId| !stands || self.plan.step(on).is_some_and(|on| planned.references.contains(&on.row));
         let kept: Vec<bool> = planned.after_steps.iter().map(|on| keeps(*on)).collect();
         let StackUndo { waiting, held, counted, .. } = &mut self.undoing[stack];
         let again = !counted.insert(step);
@@ -183,14 +182,20 @@ impl Operation {
             return (!ending.how.is_success()).then_some(step);
         }
         let held = self.undoing[stack].held.get(&step).copied();
-        held.or_else(|| self.keeps_new_state(step).then_some(step))
+        held.or_else(|| self.may_refer(step).then_some(step))
     }
 
-    /// Whether a step updated its object: that keeps its new state (seed 4, "Rollback on a Failed
-    /// Deploy"), and with it what it refers to now.
-    fn keeps_new_state(&self, step: StepId) -> bool {
+    /// Whether what a step made stands and refers to others: an updated object keeps its new state
+    /// (seed 4, "Rollback on a Failed Deploy"), and one whose create has no known outcome may be
+    /// there, to be settled by the next deploy.
+    fn may_refer(&self, step: StepId) -> bool {
         let updates = self.step(step).is_some_and(|step| step.action == Action::Update);
-        updates && self.made_by(step).is_some()
+        updates && self.made_by(step).is_some() || self.is_unknown(step)
+    }
+
+    fn is_unknown(&self, step: StepId) -> bool {
+        let ending = self.facts.steps.get(step.index()).and_then(|facts| facts.forward.ending());
+        ending.is_some_and(|ending| ending.how == End::Unknown)
     }
 
     fn undo_ending(&self, step: StepId) -> Option<&Ending> {
@@ -247,7 +252,11 @@ impl Operation {
         let holder = *self.undoing[stack].held.get(&step)?;
         if self.undo_ending(holder).is_none() {
             let label = self.step(holder).map_or("", |holder| holder.label.as_str());
-            let message = format!("kept, because `{label}` was updated and refers to it now.");
+            let message = if self.is_unknown(holder) {
+                format!("kept, because `{label}` may have been created, and would refer to it.")
+            } else {
+                format!("kept, because `{label}` was updated and refers to it now.")
+            };
             return Some(Failure::new(WireCode::Unknown, message));
         }
         let failure = self.last_failure(Key { step: holder, undo: true });

@@ -8,10 +8,11 @@ pub use provider::{Provider, Reply, failure, lost, refusal};
 use formwork_engine_core::{Act, Batch, CallId, Input, Limits, Opening, Operation, OperationSpec, fold};
 use formwork_model::{
     Action, BoundRef, Certainty, Concurrency, Condition, DeletionPolicy, Entry, Event, Failure, Generation,
-    Guard, ImmutableRule, InputLeaf, Inputs, InstanceKey, JournalEntry, Json, Kind, LookupRule, Object,
-    OnFailure, OperationKind, OperationStatus, Ownership, PLAN_FORMAT, Patch, PinnedType, Plan, PlannedStack,
-    PropertySchema, Ref, Replacement, RetryRule, Row, RowId, RowRef, RowStatus, Schema, SecretKeeping,
-    StackId, StackKey, Step, StepId, Timestamp, TypeCapabilities, TypeName, Undo, WriteOnlyRule, fingerprint,
+    Guard, ImmutableRule, InputLeaf, Inputs, InstanceKey, JournalEntry, Json, Kind, LookupRule, NativeId,
+    Object, OnFailure, OperationKind, OperationStatus, Ownership, PLAN_FORMAT, Patch, PinnedType, Plan,
+    PlannedStack, PropertySchema, Ref, Replacement, RetryRule, Row, RowId, RowRef, RowStatus, Schema,
+    SecretKeeping, StackId, StackKey, Step, StepId, Stored, Timestamp, TypeCapabilities, TypeName, Undo,
+    WriteOnlyRule, fingerprint,
 };
 use indexmap::IndexMap;
 use serde_json::json;
