@@ -57,6 +57,7 @@ impl Operation {
     pub fn open(spec: OperationSpec, now: Timestamp) -> (Self, Opening) {
         let mut operation = Self::new(spec);
         let new_rows: Vec<Row> = operation.new_rows().into_values().collect();
+        operation.rows.reserve_exact(new_rows.len());
         for row in &new_rows {
             operation.rows.insert(row.id.clone(), row.clone());
         }

@@ -15,7 +15,7 @@ use crate::{
 };
 use formwork_engine_core::{Input, Operation, OperationSpec};
 use formwork_model::{
-    InstanceKey, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
+    Entry, InstanceKey, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
 };
 use formwork_secret::random_bytes;
 use formwork_store::{Begin, Begun, LeaseHolder, Store, StoreError, TakenOver};
@@ -200,6 +200,10 @@ async fn begin(
         limits: shared.options.limits.clone(),
     };
     let (mut operation, opening) = Operation::open(spec, now);
+    let plan_hash = match &opening.started.entry {
+        Entry::Started { plan, .. } => *plan,
+        _ => plan.hash(),
+    };
     for (step, adopt) in decisions {
         operation.decide(step, adopt);
     }
@@ -210,7 +214,7 @@ async fn begin(
         kind,
         status: OperationStatus::Running,
         actor: actor.clone(),
-        plan_hash: plan.hash(),
+        plan_hash,
         started_at: now,
         updated_at: now,
         finished_at: None,
