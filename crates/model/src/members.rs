@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 const FEW: usize = 8;
 
 /// The spans of an object's members, each under another name, in their order.
+#[expect(clippy::box_collection, reason = "nearly no object has an index, so it must take no room")]
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     entries: Vec<(Arc<str>, SourceNode)>,
@@ -60,6 +61,11 @@ impl Members {
         self.entries.iter().map(|(_, node)| node)
     }
 
+    /// The members in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, (Arc<str>, SourceNode)> {
+        self.entries.iter()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -97,7 +103,7 @@ impl<'a> IntoIterator for &'a Members {
     type IntoIter = std::slice::Iter<'a, (Arc<str>, SourceNode)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.entries.iter()
+        self.iter()
     }
 }
 
