@@ -135,8 +135,9 @@ impl Shape {
         let path = path_of(error.instance_path());
         let depth = error.schema_path().segments().count();
         match (error.kind(), path.segments()) {
-            (ValidationErrorKind::Required { .. }, []) => depth == 1,
-            (ValidationErrorKind::AdditionalProperties { .. }, []) => depth == 1,
+            (ValidationErrorKind::Required { .. } | ValidationErrorKind::AdditionalProperties { .. }, []) => {
+                depth == 1
+            }
             (ValidationErrorKind::Type { .. }, [only]) => {
                 depth == 3 && self.property(only).is_some_and(|property| property.kind != Kind::Any)
             }
@@ -289,14 +290,14 @@ mod tests {
 
     #[test]
     fn what_is_unknown_is_not_judged_and_what_surrounds_it_is() {
-        let kind = Path::of(["kind"]);
+        let kind = [Path::of(["kind"])];
         // Whether `limits` is required depends on `kind`.
-        assert!(found(&nested(), json!({ "name": "ab" }), &[kind.clone()]).is_empty());
-        let rate = Path::of(["limits", "rate"]);
-        assert!(found(&nested(), json!({ "name": "ab", "limits": {} }), &[rate.clone()]).is_empty());
+        assert!(found(&nested(), json!({ "name": "ab" }), &kind).is_empty());
+        let rate = [Path::of(["limits", "rate"])];
+        assert!(found(&nested(), json!({ "name": "ab", "limits": {} }), &rate).is_empty());
         let burst = json!({ "name": "ab", "limits": { "burst": 1 } });
-        assert_eq!(found(&nested(), burst, &[rate]), ["limits.burst: `limits` has no field 'burst'"]);
-        assert_eq!(found(&nested(), json!({}), &[kind]), ["name: `name` is required"]);
+        assert_eq!(found(&nested(), burst, &rate), ["limits.burst: `limits` has no field 'burst'"]);
+        assert_eq!(found(&nested(), json!({}), &kind), ["name: `name` is required"]);
     }
 
     #[test]

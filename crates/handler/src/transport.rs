@@ -202,3 +202,121 @@ fn in_words(error: &dyn Error) -> String {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+    use tokio_rustls::rustls::ServerConfig;
+    use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+    use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+
+    const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+    fn authority() -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(include_bytes!("../tests/tls/ca.pem")).expect("a certificate")
+    }
+
+    fn acceptor() -> TlsAcceptor {
+        let certificate =
+            CertificateDer::from_pem_slice(include_bytes!("../tests/tls/server.pem")).expect("a certificate");
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../tests/tls/server.key")).expect("a key");
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("the key is the certificate's");
+        TlsAcceptor::from(Arc::new(config))
+    }
+
+    /// Answers whatever it is asked, `answer`; then closes.
+    async fn answering(answer: &'static [u8], tls: Option<TlsAcceptor>) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let mut stream: Box<dyn Stream> = match &tls {
+                    None => Box::new(stream),
+                    Some(tls) => match tls.accept(stream).await {
+                        Ok(stream) => Box::new(stream),
+                        Err(_) => continue,
+                    },
+                };
+                let mut asked = [0; 4096];
+                let _ = stream.read(&mut asked).await;
+                if answer.is_empty() {
+                    std::future::pending::<()>().await;
+                }
+                let _ = stream.write_all(answer).await;
+                let _ = stream.shutdown().await;
+            }
+        });
+        port
+    }
+
+    async fn post(url: &str, timeout_millis: u64) -> Result<Reply, NoReply> {
+        let endpoint = Endpoint::parse(url).expect("a URL");
+        let post = Post {
+            endpoint: &endpoint,
+            headers: vec![("x-soat-signature", "t=1,v1=00".to_owned())],
+            body: Bytes::from_static(b"{}"),
+            timeout: Duration::from_millis(timeout_millis),
+        };
+        Transport::trusting([authority()]).post(post).await
+    }
+
+    fn words(failure: &NoReply) -> (String, bool) {
+        let cause = match &failure.cause {
+            Cause::Failed(words) => words.clone(),
+            other => format!("{other:?}"),
+        };
+        (cause, failure.sent)
+    }
+
+    #[tokio::test]
+    async fn an_answer_comes_over_tls_from_whom_the_authority_vouches_for() {
+        let port = answering(ANSWER, Some(acceptor())).await;
+        let reply = post(&format!("https://localhost:{port}/x"), 20_000).await.expect("an answer");
+        assert_eq!((reply.status, &*reply.body), (StatusCode::OK, &b"{}"[..]));
+        let failure = post(&format!("https://127.0.0.1:{port}/"), 20_000).await.expect_err("another name");
+        let (cause, sent) = words(&failure);
+        assert!(cause.contains("certificate") && !sent, "{cause}");
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_means_nothing_was_sent() {
+        let failure = post("http://127.0.0.1:1/", 20_000).await.expect_err("nobody is there");
+        let (cause, sent) = words(&failure);
+        assert!(cause.to_lowercase().contains("refused") && !sent, "{cause}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_does_not_come_is_waited_for_until_the_timeout() {
+        let port = answering(b"", None).await;
+        let failure = post(&format!("http://127.0.0.1:{port}/"), 200).await.expect_err("no answer");
+        assert!(matches!(failure, NoReply { cause: Cause::TimedOut, sent: true }), "{failure:?}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_breaks_off_or_makes_no_sense_is_none() {
+        for answer in [
+            &b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{"[..],
+            b"what?\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        ] {
+            let port = answering(answer, None).await;
+            let failure = post(&format!("http://127.0.0.1:{port}/"), 20_000).await.expect_err("no answer");
+            assert!(matches!(failure, NoReply { cause: Cause::Failed(_), sent: true }), "{failure:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn more_than_the_bound_is_not_read() {
+        let port = answering(b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n", None).await;
+        let failure = post(&format!("http://127.0.0.1:{port}/"), 20_000).await.expect_err("too much");
+        assert!(matches!(failure, NoReply { cause: Cause::TooLarge | Cause::Failed(_), sent: true }));
+    }
+}

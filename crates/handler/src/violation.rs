@@ -99,11 +99,11 @@ fn with_article(kind: JsonType) -> &'static str {
 pub(crate) fn in_one_line(violations: &[Violation]) -> String {
     const MOST: usize = 5;
     let shown = violations.iter().take(MOST).map(|violation| violation.message.as_str());
-    let mut text = shown.collect::<Vec<_>>().join("; ");
-    if violations.len() > MOST {
-        text.push_str(&format!("; and {} more", violations.len() - MOST));
+    let shown = shown.collect::<Vec<_>>().join("; ");
+    match violations.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
     }
-    text
 }
 
 #[cfg(test)]
