@@ -31,6 +31,7 @@ pub use signature::{IDEMPOTENCY_HEADER, SIGNATURE_HEADER, signature};
 pub use transport::LARGEST_ANSWER;
 
 use custom_type::CustomType;
+use endpoint::Scheme;
 use formwork_model::{Catalog, TypeName, TypeRules};
 use formwork_plugin::ResourcePlugin;
 use plugin::HandlerPlugin;
@@ -58,7 +59,8 @@ impl CustomTypes {
         if self.is_empty() {
             return Vec::new();
         }
-        let transport = Transport::new();
+        let needs_tls = self.types.iter().any(|custom| custom.handler.endpoint.scheme == Scheme::Https);
+        let transport = if needs_tls { Transport::new() } else { Transport::trusting([]) };
         let plugin = |custom: &Arc<CustomType>| {
             let (transport, now) = (transport.clone(), Arc::clone(now));
             let plugin = HandlerPlugin { custom: Arc::clone(custom), transport, now };

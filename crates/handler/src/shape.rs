@@ -95,6 +95,7 @@ impl Shape {
         nullable::spell_out(&mut schema);
         let validator = jsonschema::options()
             .offline()
+            .should_validate_formats(true)
             .with_pattern_options(PatternOptions::regex())
             .build(&schema)
             .map_err(|error| Unusable::Invalid(reason(&error)))?;
@@ -298,6 +299,14 @@ mod tests {
         let burst = json!({ "name": "ab", "limits": { "burst": 1 } });
         assert_eq!(found(&nested(), burst, &rate), ["limits.burst: `limits` has no field 'burst'"]);
         assert_eq!(found(&nested(), json!({}), &kind), ["name: `name` is required"]);
+    }
+
+    #[test]
+    fn formats_are_enforced_and_unknown_ones_are_not() {
+        let shape = shape(json!({ "properties": {
+            "on": { "type": "string", "format": "date" }, "tone": { "type": "string", "format": "ringtone" },
+        }}));
+        assert_eq!(found(&shape, json!({ "on": "soon", "tone": "x" }), &[]), ["on: `on` is not a \"date\""]);
     }
 
     #[test]
