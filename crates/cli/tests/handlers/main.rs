@@ -5,6 +5,7 @@
 mod common;
 
 mod boot;
+mod decisions;
 mod kill;
 mod matrix;
 mod protocol;
