@@ -20,6 +20,7 @@ mod principal;
 mod projects;
 mod resources;
 mod tokens;
+mod types;
 
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
@@ -34,5 +35,8 @@ pub use principal::Principal;
 pub use projects::Project;
 pub use tokens::{NewToken, TokenRecord};
 
+pub(crate) use types::TypeCatalog;
+
 pub use formwork_engine::Clock;
+pub use formwork_handler::{CustomTypes, RegistrationError, Surroundings};
 pub use formwork_platform::UpdateMode;

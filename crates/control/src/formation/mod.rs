@@ -3,6 +3,7 @@
 mod deploy;
 mod destroy;
 mod graph;
+mod handlers;
 mod plan;
 mod prepare;
 mod record;

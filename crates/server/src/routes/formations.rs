@@ -65,7 +65,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .body(reference("ValidateFormation"))
         .answers(200, reference("Validation"))
-        .refuses(&[400, 413]),
+        .refuses(&[400, 413, 502])
+        // Handlers of custom types may take their time.
+        .patient(),
         route(Method::POST, "/formations/graph", "GraphFormation", "Show a template's graph", post(graph))
             .body(reference("GraphFormation"))
             .answers(200, reference("Graph"))
@@ -76,7 +78,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .body(reference("PlanFormation"))
         .answers(200, reference("PlanResult"))
-        .refuses(&[400, 404, 413])
+        .refuses(&[400, 404, 413, 502])
         .patient(),
         permitted(
             route(Method::POST, "/formations", "CreateFormation", "Create a formation", post(create)),
@@ -86,7 +88,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .body(reference("CreateFormation"))
         .answers(201, reference("Formation"))
         .answers(202, reference("OperationAccepted"))
-        .refuses(&[400, 409, 413])
+        .refuses(&[400, 409, 413, 502])
         .patient(),
         permitted(
             route(Method::GET, "/formations", "ListFormations", "List formations", get(list)),
@@ -107,7 +109,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .body(reference("UpdateFormation"))
         .answers(200, reference("Formation"))
         .answers(202, reference("OperationAccepted"))
-        .refuses(&[400, 404, 409, 413])
+        .refuses(&[400, 404, 409, 413, 502])
         .patient(),
         permitted(
             route(Method::DELETE, ITEM, "DeleteFormation", "Tear a formation down", delete(destroy)),
@@ -137,7 +139,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::new(Gate::Open, app.options.formation_body);
     let body: ValidateFormation = reading.read(&app, &principal, request).await?;
-    json(StatusCode::OK, &views::validation(&app.control.validate(&views::validate(body))))
+    let validation = app.control.validate(&views::validate(body)).await?;
+    json(StatusCode::OK, &views::validation(&validation))
 }
 
 async fn graph(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
