@@ -122,6 +122,8 @@ fn request(plan: Plan) -> BeginRequest {
         rows: Vec::new(),
         minted,
         objects: Vec::new(),
+        requires: Vec::new(),
+        audit: Vec::new(),
     }
 }
 

@@ -201,7 +201,8 @@ async fn begin(
     seat: Seat,
     request: BeginRequest,
 ) -> Result<OperationHandle, BeginError> {
-    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects } = request;
+    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects, requires, audit } =
+        request;
     let now = shared.clock.now();
     let keeping = Keeping::of(&rows);
     let spec = OperationSpec {
@@ -238,6 +239,8 @@ async fn begin(
         started: opening.started,
         events: opening.events,
         objects,
+        requires,
+        audit,
     };
     let asked_at = shared.clock.now();
     let guard = match shared.store.begin(begin).await? {

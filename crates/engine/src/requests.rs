@@ -3,7 +3,7 @@
 use formwork_model::{
     ActorId, Catalog, Failure, OperationId, OperationKind, Plan, ProjectId, Row, RowId, SecretSlots, StepId,
 };
-use formwork_store::{LeaseHolder, ObjectWrite, StoreError};
+use formwork_store::{AuditRecord, LeaseHolder, ObjectWrite, StoreError};
 use std::sync::Arc;
 
 /// An operation to begin.
@@ -27,6 +27,10 @@ pub struct BeginRequest {
     pub minted: Vec<RowId>,
     /// Records of `control` that are stored along with it.
     pub objects: Vec<ObjectWrite>,
+    /// Objects that must be there when it begins.
+    pub requires: Vec<String>,
+    /// The decisions that let it begin; written with it or not at all.
+    pub audit: Vec<AuditRecord>,
 }
 
 /// Why an operation did not begin; nothing is stored then.

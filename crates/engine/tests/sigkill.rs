@@ -245,6 +245,8 @@ impl Host {
             rows,
             minted,
             objects: Vec::new(),
+            requires: Vec::new(),
+            audit: Vec::new(),
         };
         match self.engine.begin(request).await {
             Ok(handle) => Some(handle.finished().await),

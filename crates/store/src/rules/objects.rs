@@ -2,8 +2,8 @@
 
 use crate::tables::{Stored, Tables};
 use crate::{
-    DomainError, DomainTx, ListQuery, NewObject, ObjectChange, ObjectWrite, Page, StoreError, StoredObject,
-    UniqueKey,
+    AuditRecord, DomainError, DomainTx, ListQuery, NewObject, ObjectChange, ObjectWrite, Page, StoreError,
+    StoredObject, UniqueKey,
 };
 use formwork_model::{ProjectId, Timestamp};
 
@@ -92,6 +92,18 @@ pub(crate) fn find(
     }
 }
 
+/// The object of a type that has a unique key in whichever project.
+pub(crate) fn find_anywhere(
+    tables: &mut dyn Tables,
+    type_name: &str,
+    key: &UniqueKey,
+) -> Stored<Option<StoredObject>> {
+    match tables.key_owner_anywhere(type_name, key)? {
+        Some(id) => tables.object(&id),
+        None => Ok(None),
+    }
+}
+
 /// The tables as a job over objects sees them.
 pub(super) struct Objects<'a>(pub(super) &'a mut dyn Tables);
 
@@ -135,6 +147,10 @@ impl DomainTx for Objects<'_> {
 
     fn links_to(&mut self, id: &str, most: usize) -> Result<Vec<(String, String, String)>, DomainError> {
         self.0.links_to(id, most).map_err(for_job)
+    }
+
+    fn audit(&mut self, record: AuditRecord) -> Result<(), DomainError> {
+        self.0.append_audit(&record).map_err(for_job)
     }
 
     fn list(&mut self, query: &ListQuery) -> Result<Page<StoredObject>, DomainError> {
