@@ -1,6 +1,6 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
-use crate::{ControlError, finish::Finisher};
+use crate::{ControlError, finish::Finisher, logins::Logins};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId};
@@ -29,6 +29,7 @@ pub struct Control {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Limits,
     pub(crate) default_project: DefaultProject,
+    pub(crate) logins: Logins,
 }
 
 /// The project that is meant where nothing names one; known once the store is open.
@@ -65,6 +66,7 @@ impl Control {
             Engine::new(store.clone(), Arc::new(registry), key.clone(), clock.clone(), hooks, options.engine);
         let control = Self {
             store,
+            logins: Logins::new(&key),
             reader,
             engine,
             platform,

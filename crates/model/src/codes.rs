@@ -105,6 +105,12 @@ codes! {
         AgentHasDependents = "AGENT_HAS_DEPENDENTS",
         /// The project still has resources.
         ProjectHasDependents = "PROJECT_HAS_DEPENDENTS",
+        /// The policy that is named does not exist.
+        PolicyNotFound = "POLICY_NOT_FOUND",
+        /// There are users already, so the first one can't be made.
+        BootstrapAlreadyCompleted = "BOOTSTRAP_ALREADY_COMPLETED",
+        /// Too many attempts in too short a time.
+        RateLimited = "RATE_LIMITED",
         /// A sealed value cannot be opened with this instance key.
         SecretNotDecryptable = "SECRET_NOT_DECRYPTABLE",
         /// A failure that carried no code of its own.

@@ -10,6 +10,7 @@
 
 mod bag;
 mod catalog;
+mod credentials;
 mod definition;
 mod deletion;
 mod document;
@@ -28,9 +29,10 @@ mod types;
 mod view;
 
 pub use catalog::PlatformCatalog;
+pub use credentials::{ApiKeyRecord, policy_document, shown_properties};
 pub use rest::{
-    Caller, DeleteStatus, PlatformError, RestList, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
-    rest_routes,
+    Caller, Companion, DeleteStatus, PlatformError, RestList, RestRoute, TypeSchemas, UpdateMode,
+    openapi_schemas, rest_routes,
 };
 
 pub(crate) use bag::{Completeness, check_bag};
@@ -47,12 +49,19 @@ use std::sync::Arc;
 pub struct Platform {
     store: Arc<dyn Store>,
     key: InstanceKey,
+    companion: Option<Arc<dyn Companion>>,
 }
 
 impl Platform {
     /// The platform over this store; secrets are sealed and compared under this key.
     pub fn new(store: Arc<dyn Store>, key: InstanceKey) -> Arc<Self> {
-        Arc::new(Self { store, key })
+        Arc::new(Self { store, key, companion: None })
+    }
+
+    /// The same platform for one call over REST, whose transaction has this companion.
+    #[must_use]
+    pub fn accompanied(&self, companion: Arc<dyn Companion>) -> Self {
+        Self { store: self.store.clone(), key: self.key.clone(), companion: Some(companion) }
     }
 
     /// The platform's types. It needs no store.

@@ -32,8 +32,12 @@ pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
         options: Arc::new(options),
     };
     let mut router = Router::new();
+    let mut open = Vec::new();
     for endpoint in table() {
         let path = endpoint.full_path();
+        if endpoint.open {
+            open.push((endpoint.method.clone(), path.clone()));
+        }
         let known: Vec<_> = endpoint.query.iter().map(|parameter| parameter.name).collect();
         let (app, pace) = (app.clone(), endpoint.pace);
         let admit = from_fn(move |request: Request, next: Next| {
@@ -44,7 +48,7 @@ pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
     router
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
-        .layer(from_fn_with_state(app.clone(), guard::authenticate))
+        .layer(from_fn_with_state((app.clone(), Arc::from(open)), guard::authenticate))
         .layer(from_fn(context::surround))
         .with_state(app)
 }

@@ -20,7 +20,8 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::ModelRouteNotFound
         | W::InvalidTemplateToken
         | W::PipelineInvalidStep
-        | W::InvalidOutputSchema => StatusCode::BAD_REQUEST,
+        | W::InvalidOutputSchema
+        | W::PolicyNotFound => StatusCode::BAD_REQUEST,
         W::Unauthorized => StatusCode::UNAUTHORIZED,
         W::Forbidden | W::ApiKeyProjectScope => StatusCode::FORBIDDEN,
         W::ResourceNotFound => StatusCode::NOT_FOUND,
@@ -36,7 +37,9 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::SecretHasDependents
         | W::AiProviderHasDependents
         | W::AgentHasDependents
-        | W::ProjectHasDependents => StatusCode::CONFLICT,
+        | W::ProjectHasDependents
+        | W::BootstrapAlreadyCompleted => StatusCode::CONFLICT,
+        W::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         W::FormationHandlerFailed => StatusCode::BAD_GATEWAY,
         W::PluginUnavailable | W::RequestTimeout => StatusCode::SERVICE_UNAVAILABLE,

@@ -96,14 +96,6 @@ pub trait Reader: Send + Sync + 'static {
         key: &UniqueKey,
     ) -> Result<Option<StoredObject>, StoreError>;
 
-    /// The object of a type that has this key in whichever project, found by index: for keys that
-    /// are unique over all projects because nobody can choose them (a credential's digest).
-    async fn find_object_anywhere(
-        &self,
-        type_name: &str,
-        key: &UniqueKey,
-    ) -> Result<Option<StoredObject>, StoreError>;
-
     /// A page of a type's objects, oldest first.
     async fn objects(&self, query: &ListQuery) -> Result<Page<StoredObject>, StoreError>;
 

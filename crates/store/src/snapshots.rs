@@ -118,15 +118,6 @@ impl<S: Snapshots> Reader for S {
         self.read(move |tables| rules::find_object(tables, project.as_ref(), &type_name, &key)).await
     }
 
-    async fn find_object_anywhere(
-        &self,
-        type_name: &str,
-        key: &UniqueKey,
-    ) -> Result<Option<StoredObject>, StoreError> {
-        let (type_name, key) = (type_name.to_owned(), key.clone());
-        self.read(move |tables| rules::find_object_anywhere(tables, &type_name, &key)).await
-    }
-
     async fn objects(&self, query: &ListQuery) -> Result<Page<StoredObject>, StoreError> {
         let query = query.clone();
         self.read(move |tables| tables.objects(&query)).await

@@ -129,9 +129,6 @@ pub(crate) trait ObjectTables {
         type_name: &str,
         key: &UniqueKey,
     ) -> Stored<Option<String>>;
-    /// Who has a key, which must be unique over all projects, in whichever of them; the one with
-    /// the lowest id if there are several.
-    fn key_owner_anywhere(&mut self, type_name: &str, key: &UniqueKey) -> Stored<Option<String>>;
     /// Stores an object's keys in place of those it had.
     fn set_keys(&mut self, object: &StoredObject, keys: &[UniqueKey]) -> Stored<()>;
     /// Stores an object's links in place of those it had.

@@ -1,12 +1,15 @@
 //! Deploys: create and update.
 
 use super::ObservePolicy;
+use super::authorise::PermittedPlan;
 use super::plan::{Ready, Readying, UNNAMED, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
+use crate::authorise::Question;
 use crate::input::{check_metadata, check_name, supplied};
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
 use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
+use formwork_iam::Srn;
 use formwork_model::{
     Json, OperationId, OperationKind, PlanHash, ProjectId, RowRef, StackId, StackKey, WireCode,
 };
@@ -63,21 +66,24 @@ pub(crate) struct Beginning<'a> {
     pub(crate) operation: OperationId,
     pub(crate) kind: OperationKind,
     pub(crate) record: ObjectWrite,
+    pub(crate) permitted: PermittedPlan,
 }
 
 impl Control {
     /// Begins a formation's first deploy.
     ///
     /// # Errors
-    /// `VALIDATION_FAILED`, `FORMATION_MISSING_PARAMETERS`, `FORMATION_INVALID_METADATA`,
-    /// `NAME_CONFLICT`, `PLAN_OUTDATED`. Nothing is stored then.
+    /// `FORBIDDEN`, `VALIDATION_FAILED`, `FORMATION_MISSING_PARAMETERS`,
+    /// `FORMATION_INVALID_METADATA`, `NAME_CONFLICT`, `PLAN_OUTDATED`. Nothing is stored then, but
+    /// for a refusal in the audit.
     pub async fn create_formation(
         &self,
         p: &Principal,
         request: CreateFormation,
     ) -> Result<Deploy, ControlError> {
         let project = Self::project_of(p, request.project_id.as_ref())?;
-        self.get_project(p, &project).await?;
+        let permit = self.permit(p, &Self::creating(&project), &request.name).await?;
+        self.demand_project(&project).await?;
         check_name(&request.name)?;
         let mut prepared = self.prepare(&request.template)?;
         let supplied = supplied(request.parameters.as_ref(), false);
@@ -92,6 +98,7 @@ impl Control {
         };
         let mut ready = self.make_ready(&mut prepared, &readying).await?;
         check_metadata(request.metadata.as_ref())?;
+        let permitted = self.permit_plan(p, permit, &request.name, &project, &ready).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         self.demand_free_name(&project, &request.name).await?;
         let stack = StackId::from(ids::mint("form"));
@@ -113,6 +120,7 @@ impl Control {
             operation,
             kind: OperationKind::Create,
             record,
+            permitted,
         };
         self.begin(ready, beginning).await
     }
@@ -147,6 +155,7 @@ impl Control {
         request: UpdateFormation,
     ) -> Result<Deploy, ControlError> {
         let existing = self.formation_record(p, id).await?;
+        let permit = self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?;
         check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
         self.demand_idle(&existing).await?;
         let input = self.template_or_stored(request.template, Some(&existing))?;
@@ -162,6 +171,7 @@ impl Control {
             observe: ObservePolicy::Live,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
+        let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {
@@ -182,26 +192,21 @@ impl Control {
             operation,
             kind: OperationKind::Update,
             record: doc.update(id, Some(existing.version)),
+            permitted,
         };
         self.begin(ready, beginning).await
     }
 
     /// Begins an operation: from here on it is durable and goes on by itself.
     pub(crate) async fn begin(&self, ready: Ready, beginning: Beginning<'_>) -> Result<Deploy, ControlError> {
-        let Beginning { principal, project, stack, operation, kind, record } = beginning;
+        let Beginning { principal, project, stack, operation, kind, record, permitted } = beginning;
         let plan = Arc::new(ready.plan);
         let new_rows = plan.steps.iter().filter_map(|step| match step.row {
             RowRef::New(number) => Some(number + 1),
             RowRef::Existing(_) => None,
         });
         let minted = (0..new_rows.max().unwrap_or(0)).map(|_| ids::mint("form_res").into()).collect();
-        let action = match kind {
-            OperationKind::Create => "formations:CreateFormation",
-            OperationKind::Update => "formations:UpdateFormation",
-            OperationKind::Delete => "formations:DeleteFormation",
-        };
         let detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
-        self.audit(principal, Some(project), action, stack.as_str(), detail).await?;
         let request = BeginRequest {
             id: operation.clone(),
             kind,
@@ -212,6 +217,8 @@ impl Control {
             rows: ready.rows,
             minted,
             objects: vec![record],
+            requires: vec![project.to_string()],
+            audit: vec![permitted.record(stack.as_str(), detail)],
         };
         match self.engine.begin(request).await {
             Ok(_) => Ok(Deploy { formation: stack, operation }),
@@ -227,6 +234,12 @@ impl Control {
             )),
             Err(BeginError::Store(StoreError::Object(DomainError::KeyTaken { value, .. }))) => {
                 Err(name_conflict(&value))
+            }
+            // The project was deleted meanwhile, which it could be while it was empty.
+            Err(BeginError::Store(StoreError::Object(DomainError::NotFound { id })))
+                if id == project.as_str() =>
+            {
+                Err(ControlError::not_found("Project", &id))
             }
             // The record changed under us: somebody else began between our read and our write.
             Err(BeginError::Store(StoreError::Object(DomainError::VersionConflict { .. }))) => {
@@ -248,6 +261,11 @@ impl Control {
             Some(holder) => Err(ControlError::held(&holder)),
             None => Ok(()),
         }
+    }
+
+    /// Whether a formation may be made in a project.
+    pub(crate) fn creating(project: &ProjectId) -> Question<'_> {
+        Question::new("formations:CreateFormation", project, Srn::any(project, super::SRN_TYPE))
     }
 
     pub(super) async fn demand_free_name(&self, project: &ProjectId, name: &str) -> Result<(), ControlError> {

@@ -5,7 +5,7 @@ use crate::{
     draft::{self, Given},
     failure::{Failed, not_found},
     ids::new_id,
-    rest::body,
+    rest::{body, companion::accompanied},
     view::representation,
 };
 use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
@@ -165,6 +165,7 @@ impl Platform {
         token: Option<ClientToken>,
         job: DomainJob,
     ) -> Result<Json, PlatformError> {
+        let job = accompanied(job, self.companion.clone());
         let answer = self.store.domain(None, token, job).await;
         answer.map_err(|failure| Failed::of(failure, entry.definition().noun).into())
     }

@@ -2,12 +2,14 @@
 //! from which routes, commands and the OpenAPI document are made.
 
 mod body;
+mod companion;
 mod error;
 mod handlers;
 mod list;
 mod openapi;
 mod routes;
 
+pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, UpdateMode};
 pub use list::RestList;

@@ -2,8 +2,7 @@
 //! (`formations-behaviour.md` §6.10). Bodies are checked by the types, by the same rules that
 //! templates are checked by.
 
-use super::{Answer, Id, detached, json, page};
-use crate::body::read_json;
+use super::{Answer, Id, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::guard::Caller;
 use crate::openapi::{page_of, reference, type_schema};
@@ -15,8 +14,8 @@ use axum::response::IntoResponse;
 use axum::routing::MethodFilter;
 use axum::routing::{delete, get, on, post};
 use formwork_api::DeleteResult;
-use formwork_control::{Principal, UpdateMode};
-use formwork_model::{Json, TypeName};
+use formwork_control::{Gate, Principal, UpdateMode};
+use formwork_model::TypeName;
 use formwork_platform::{DeleteStatus, RestRoute, rest_routes};
 
 const FORCE: Parameter =
@@ -125,14 +124,12 @@ fn words(operation: &str) -> String {
     text
 }
 
-async fn body_of(app: &App, request: Request) -> Result<Json, crate::failure::ApiFailure> {
-    let (parts, body) = request.into_parts();
-    read_json(app, &parts.headers, body, app.options.body, false).await
-}
-
 async fn create(app: App, principal: Principal, route: &RestRoute, request: Request) -> Answer {
-    let body = body_of(&app, request).await?;
     let type_name = TypeName::from(route.type_name);
+    let making = type_name.clone();
+    let reading =
+        Reading::in_project(move |named| Gate::CreateResource(making.clone(), named), app.options.body);
+    let body = reading.read_any(&app, &principal, request).await?;
     let control = app.control.clone();
     let made = detached(async move { control.create_resource(&principal, &type_name, body).await }).await?;
     json(StatusCode::from_u16(route.create_status).unwrap_or(StatusCode::CREATED), &made)
@@ -160,9 +157,8 @@ async fn update(
     request: Request,
 ) -> Answer {
     let type_name = TypeName::from(route.type_name);
-    // Whether it is there, and theirs, comes before what is wrong with the body.
-    app.control.get_resource(&principal, &type_name, &id).await?;
-    let body = body_of(&app, request).await?;
+    let gate = Gate::UpdateResource(type_name.clone(), id.clone());
+    let body = Reading::new(gate, app.options.body).read_any(&app, &principal, request).await?;
     let control = app.control.clone();
     let changed =
         detached(async move { control.update_resource(&principal, &type_name, &id, body, mode).await })

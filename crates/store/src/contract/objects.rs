@@ -226,29 +226,6 @@ pub async fn a_deleted_object_frees_its_keys(world: &dyn World) {
     insert(&*store, object("b", Some("p"), Some("bot"))).await.unwrap();
 }
 
-/// By type and key, as long as the object has it.
-pub async fn a_key_is_found_in_whichever_project(world: &dyn World) {
-    let store = world.store();
-    for made in [object("b", Some("p"), Some("one")), object("a", Some("q"), Some("two"))] {
-        insert(&*store, made).await.unwrap();
-    }
-    insert(&*store, NewObject { type_name: "other".to_owned(), ..object("c", None, Some("one")) })
-        .await
-        .unwrap();
-    let found = |key: &'static str| {
-        let reader = store.reader();
-        async move { reader.find_object_anywhere("agent", &named(key)).await.unwrap().map(|found| found.id) }
-    };
-    assert_eq!(found("one").await.as_deref(), Some("b"));
-    assert_eq!(found("two").await.as_deref(), Some("a"));
-    assert_eq!(found("three").await, None);
-    let two = get(&*store, "a").await;
-    run(&*store, move |tx| tx.update(change(&two, None, &["three"])).map(|_| Json::Null)).await.unwrap();
-    assert_eq!((found("two").await, found("three").await.as_deref()), (None, Some("a")));
-    run(&*store, |tx| tx.delete("b").map(Json::Bool)).await.unwrap();
-    assert_eq!(found("one").await, None);
-}
-
 /// In the same transaction: neither can be there without the other.
 pub async fn a_decision_is_audited_with_its_effect_or_not_at_all(world: &dyn World) {
     let store = world.store();

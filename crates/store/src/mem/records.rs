@@ -70,21 +70,13 @@ impl ObjectTables for MemTables<'_> {
         Ok(self.state.keys.get(&place).cloned())
     }
 
-    fn key_owner_anywhere(&mut self, type_name: &str, key: &UniqueKey) -> Stored<Option<String>> {
-        let place = (type_name.to_owned(), key.clone());
-        Ok(self.state.key_owners.under(&place, String::new()).next().map(|(id, ())| id.clone()))
-    }
-
     fn set_keys(&mut self, object: &StoredObject, keys: &[UniqueKey]) -> Stored<()> {
         let before = self.state.objects.get(&object.id).map(|kept| kept.keys.clone()).unwrap_or_default();
         let at = |key| (place(object.project.as_ref()), object.type_name.clone(), key);
-        let owner = |key| ((object.type_name.clone(), key), object.id.clone());
         for key in before {
-            self.state.key_owners.remove(&owner(key.clone()));
             self.state.keys.remove(&at(key));
         }
         for key in keys {
-            self.state.key_owners.insert(owner(key.clone()), ());
             self.state.keys.insert(at(key.clone()), object.id.clone());
         }
         self.change_object(&object.id, |kept| kept.keys = keys.to_vec());

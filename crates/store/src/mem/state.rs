@@ -80,8 +80,6 @@ state! {
     typed: Table<(String, u64), String>,
     object_numbers: Table<u64, ()>,
     keys: Table<KeyPlace, String>,
-    /// Who has a key of a type in whichever project.
-    key_owners: Table<((String, UniqueKey), String), ()>,
     /// From the id that is linked to, to who links and through which field.
     linkers: Table<(String, (String, String)), ()>,
     effects: Table<ClientToken, Arc<Json>>,

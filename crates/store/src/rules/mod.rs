@@ -14,5 +14,5 @@ pub(crate) use commit::{commit, compact};
 pub(crate) use digest::logical_digest;
 pub(crate) use domain::domain;
 pub(crate) use lease::{holder_of, renew, take_over};
-pub(crate) use objects::{find as find_object, find_anywhere as find_object_anywhere};
+pub(crate) use objects::find as find_object;
 pub(crate) use rows::observe;

@@ -92,18 +92,6 @@ pub(crate) fn find(
     }
 }
 
-/// The object of a type that has a unique key in whichever project.
-pub(crate) fn find_anywhere(
-    tables: &mut dyn Tables,
-    type_name: &str,
-    key: &UniqueKey,
-) -> Stored<Option<StoredObject>> {
-    match tables.key_owner_anywhere(type_name, key)? {
-        Some(id) => tables.object(&id),
-        None => Ok(None),
-    }
-}
-
 /// The tables as a job over objects sees them.
 pub(super) struct Objects<'a>(pub(super) &'a mut dyn Tables);
 

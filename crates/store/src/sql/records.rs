@@ -5,10 +5,6 @@ use crate::tables::{DUMPED, ObjectTables, RecordTables, Stored};
 use crate::{AuditRecord, Link, ListQuery, Page, StoredObject, UniqueKey};
 use formwork_model::{ClientToken, Event, Json, OperationId, ProjectId};
 
-/// Answered by the index `object_keys_anywhere` alone: who may come in is asked on every request.
-pub(crate) const OWNER_ANYWHERE: &str = "SELECT object FROM object_keys WHERE type = $1 AND key = $2 AND value = $3 \
-     ORDER BY object LIMIT 1";
-
 /// A project as a column; what is global has none.
 fn place(project: Option<&ProjectId>) -> &str {
     project.map_or("", ProjectId::as_str)
@@ -110,10 +106,6 @@ impl ObjectTables for SqlTables<'_> {
             params![place(project), type_name, &key.key, &key.value],
             |row| Ok(row.text(0)?.to_owned()),
         )
-    }
-
-    fn key_owner_anywhere(&mut self, type_name: &str, key: &UniqueKey) -> Stored<Option<String>> {
-        self.one(OWNER_ANYWHERE, params![type_name, &key.key, &key.value], |row| Ok(row.text(0)?.to_owned()))
     }
 
     fn set_keys(&mut self, object: &StoredObject, keys: &[UniqueKey]) -> Stored<()> {
@@ -314,29 +306,4 @@ fn audit(row: &dyn SqlRow) -> Stored<AuditRecord> {
         allowed: row.flag(5)?,
         detail: decode("audit of", subject, row.text(6)?)?,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OWNER_ANYWHERE;
-    use crate::{SqliteOptions, SqliteStore};
-
-    /// However many keys there are.
-    #[test]
-    fn a_credential_is_found_by_one_look_at_an_index() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("store.db");
-        drop(SqliteStore::open(path.clone(), &SqliteOptions::default()).expect("a store"));
-        let connection = rusqlite::Connection::open(path).expect("the same file");
-        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {OWNER_ANYWHERE}")).expect("a plan");
-        let steps: Vec<String> = plan
-            .query_map(["api_key", "digest", "00"], |row| row.get("detail"))
-            .expect("steps")
-            .collect::<Result<_, _>>()
-            .expect("texts");
-        assert_eq!(
-            steps,
-            ["SEARCH object_keys USING COVERING INDEX object_keys_anywhere (type=? AND key=? AND value=?)"]
-        );
-    }
 }

@@ -16,10 +16,10 @@ pub(crate) struct Dialect {
 }
 
 /// The statements that lead from each format to the next. One that was released never changes.
-const MIGRATIONS: [&[&str]; 2] = [FORMAT_1, FORMAT_2];
+const MIGRATIONS: [&[&str]; 1] = [FORMAT_1];
 
 /// The newest format this program knows.
-pub(crate) const KNOWN_FORMAT: u32 = 2;
+pub(crate) const KNOWN_FORMAT: u32 = 1;
 
 const META: &str = "CREATE TABLE IF NOT EXISTS meta (key {text} PRIMARY KEY, value {text} NOT NULL)";
 
@@ -66,9 +66,6 @@ const FORMAT_1: &[&str] = &[
      detail {text} NOT NULL)",
     "CREATE INDEX audit_project ON audit (project, number)",
 ];
-
-/// A key can be found without its project: a credential says who bears it, not where it belongs.
-const FORMAT_2: &[&str] = &["CREATE INDEX object_keys_anywhere ON object_keys (type, key, value, object)"];
 
 /// Brings a store to the newest format. To be called within a transaction that no other writer can
 /// have at the same time.
