@@ -75,7 +75,7 @@ impl Control {
                 self.permit_token(p, "tokens:CreateToken", "").await.map(drop)
             }
             Gate::AttachPolicies(id) => {
-                self.permit(p, &Self::attaching(id), id).await?;
+                let _ = self.permit(p, &Self::attaching(id), id).await?;
                 self.user(id).await.map(drop)
             }
             Gate::Admin { action, srn_type } => {
