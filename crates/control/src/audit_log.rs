@@ -1,8 +1,8 @@
 //! The audit, as people read it.
 
+use crate::access::named;
 use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
-use formwork_iam::Srn;
 use formwork_model::{Json, ProjectId, Timestamp};
 use formwork_store::{AuditRecord, Page};
 
@@ -52,14 +52,10 @@ impl Control {
             (None, None) => None,
             _ => Some(Self::project_of(p, project)?),
         };
-        let allowed = match &project {
-            Some(project) => Self::may(p, &Question::new(ACTION, project, Srn::any(project, SRN_TYPE))),
-            None => {
-                let question = Question::global(ACTION, Srn::any_global(SRN_TYPE));
-                Self::may(p, &Question { admin_only: false, ..question })
-            }
-        };
-        if !allowed {
+        let srn = named(SRN_TYPE, project.as_ref(), "*");
+        let question =
+            Question { project: project.as_ref(), admin_only: false, ..Question::global(ACTION, srn) };
+        if !Self::may(p, &question) {
             return Ok(Page { items: Vec::new(), total: 0 });
         }
         let page = self.reader.audit_log(project.as_ref(), limit, offset).await?;

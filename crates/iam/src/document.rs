@@ -44,9 +44,9 @@ pub(crate) struct Test {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
-    StringEquals,
-    StringNotEquals,
-    StringLike,
+    Equals,
+    NotEquals,
+    Like,
 }
 
 impl PolicyDocument {
@@ -75,11 +75,8 @@ impl ActionPattern {
 }
 
 impl Operator {
-    pub(crate) const NAMED: [(&'static str, Self); 3] = [
-        ("StringEquals", Self::StringEquals),
-        ("StringNotEquals", Self::StringNotEquals),
-        ("StringLike", Self::StringLike),
-    ];
+    pub(crate) const NAMED: [(&'static str, Self); 3] =
+        [("StringEquals", Self::Equals), ("StringNotEquals", Self::NotEquals), ("StringLike", Self::Like)];
 }
 
 impl Test {
@@ -87,9 +84,9 @@ impl Test {
     fn holds(&self, srn: &Srn, context: &Context) -> bool {
         let found = context.value(&self.key, srn);
         match self.operator {
-            Operator::StringEquals => found == Some(self.value.as_str()),
-            Operator::StringNotEquals => found != Some(self.value.as_str()),
-            Operator::StringLike => found.is_some_and(|found| glob::matches(&self.value, found)),
+            Operator::Equals => found == Some(self.value.as_str()),
+            Operator::NotEquals => found != Some(self.value.as_str()),
+            Operator::Like => found.is_some_and(|found| glob::matches(&self.value, found)),
         }
     }
 }

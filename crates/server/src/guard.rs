@@ -4,15 +4,14 @@ use crate::failure::ApiFailure;
 use crate::query::Query;
 use crate::router::App;
 use axum::extract::{FromRequestParts, Request, State};
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use formwork_control::Principal;
 use formwork_model::WireCode;
 use formwork_secret::Secret;
-use std::sync::Arc;
 
 /// The most bytes of a bearer token.
 const MAX_TOKEN: usize = 4096;
@@ -40,14 +39,10 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 }
 
 /// Demands a valid bearer token of everything below `/api`, unknown routes included, but for the
-/// open routes. `open` are the paths of those.
-pub(crate) async fn authenticate(
-    State((app, open)): State<(App, Arc<[(Method, String)]>)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+/// open routes.
+pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let is_open = open.iter().any(|(method, known)| request.method() == method && path == known);
+    let is_open = app.open.iter().any(|(method, known)| request.method() == method && path == known);
     if !is_open && (path == "/api" || path.starts_with("/api/")) {
         match caller(&app, request.headers()).await {
             Ok(caller) => request.extensions_mut().insert(caller),

@@ -5,7 +5,7 @@ use crate::failure::ApiFailure;
 use crate::{ServerOptions, context, guard};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use formwork_control::Control;
 use formwork_model::WireCode;
@@ -20,11 +20,15 @@ pub(crate) struct App {
     pub(crate) prompt: Arc<Semaphore>,
     pub(crate) patient: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    /// The routes for whoever has no credential yet.
+    pub(crate) open: Arc<[(Method, String)]>,
 }
 
 /// The whole API as one service, for sockets and for clients in the same process alike.
 pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
+    let open = table().into_iter().filter(|endpoint| endpoint.open);
     let app = App {
+        open: open.map(|endpoint| (endpoint.method.clone(), endpoint.full_path())).collect(),
         control,
         prompt: Arc::new(Semaphore::new(options.max_requests)),
         patient: Arc::new(Semaphore::new(options.max_waiting)),
@@ -32,12 +36,8 @@ pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
         options: Arc::new(options),
     };
     let mut router = Router::new();
-    let mut open = Vec::new();
     for endpoint in table() {
         let path = endpoint.full_path();
-        if endpoint.open {
-            open.push((endpoint.method.clone(), path.clone()));
-        }
         let known: Vec<_> = endpoint.query.iter().map(|parameter| parameter.name).collect();
         let (app, pace) = (app.clone(), endpoint.pace);
         let admit = from_fn(move |request: Request, next: Next| {
@@ -48,7 +48,7 @@ pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
     router
         .fallback(no_such_route)
         .method_not_allowed_fallback(no_such_method)
-        .layer(from_fn_with_state((app.clone(), Arc::from(open)), guard::authenticate))
+        .layer(from_fn_with_state(app.clone(), guard::authenticate))
         .layer(from_fn(context::surround))
         .with_state(app)
 }

@@ -207,7 +207,7 @@ impl Control {
             };
             self.keep(kept).await?;
         }
-        Ok(PlannedFormation { hash, plan, changes, warnings, unauthorized })
+        Ok(PlannedFormation { plan, hash, changes, warnings, unauthorized })
     }
 
     /// Whether a deploy may be planned: of a formation, or of one that is yet to be made.
