@@ -17,6 +17,7 @@ mod draft;
 mod failure;
 mod findings;
 mod ids;
+mod json_logic;
 mod node;
 mod permissions;
 mod plugin;

@@ -8,7 +8,7 @@ mod tokens;
 use super::{check_known, check_texts};
 use crate::{
     Definition, DeleteStatus, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute,
-    UpdateMode, references, rest_routes,
+    UpdateMode, json_logic, references, rest_routes,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
@@ -104,6 +104,9 @@ impl PlatformType for Tool {
         check_texts(properties.member("denied_actions"), &Path::of(["denied_actions"]), findings);
         check_texts(properties.member("guardrail_ids"), &Path::of(["guardrail_ids"]), findings);
         pipeline::check(properties, findings);
+        if let Some(mapping) = properties.member("output_mapping") {
+            json_logic::check(mapping, &Path::of(["output_mapping"]), findings);
+        }
     }
 
     fn sensitive(&self, properties: Node<'_>) -> Vec<Path> {
