@@ -35,4 +35,4 @@ pub use projects::Project;
 pub use tokens::{NewToken, TokenRecord};
 
 pub use formwork_engine::Clock;
-pub use formwork_platform::UpdateMode;
+pub use formwork_platform::{Made, UpdateMode};

@@ -1,8 +1,10 @@
 //! CRUD of the platform's types: the same functions that a deploy runs, through the same rules.
 
 use crate::{Control, ControlError, JsonMap, Principal};
-use formwork_model::{Json, ProjectId, TypeName};
-use formwork_platform::{Caller, RestList, UpdateMode};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_platform::{
+    ActionMethod, Caller, Made, RestAction, RestList, RestParent, RestRoute, UpdateMode,
+};
 use formwork_store::Page;
 use std::collections::BTreeMap;
 
@@ -16,12 +18,56 @@ impl Control {
         p: &Principal,
         type_name: &TypeName,
         body: Json,
-    ) -> Result<Json, ControlError> {
+    ) -> Result<Made, ControlError> {
         let (project, body) = self.split_project(p, body).await?;
-        let made = self.platform.rest_create(&caller(p), type_name, &project, body, None).await?;
-        let id = made["id"].as_str().unwrap_or_default().to_owned();
-        self.audit(p, Some(&project), &format!("{type_name}:Create"), &id, Json::Null).await?;
+        let made = self.platform.rest_make(&caller(p), type_name, &project, body, None).await?;
+        if !made.existed {
+            let id = made.shown["id"].as_str().unwrap_or_default().to_owned();
+            self.audit(p, Some(&project), &format!("{type_name}:Create"), &id, Json::Null).await?;
+        }
         Ok(made)
+    }
+
+    /// The resource whose collection a route serves; with an `id`, only if that is one of its
+    /// items.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`.
+    pub async fn get_parent_resource(
+        &self,
+        p: &Principal,
+        route: &RestRoute,
+        parent: &RestParent,
+        parent_id: &str,
+        id: Option<&str>,
+    ) -> Result<Json, ControlError> {
+        let shown = self.get_resource(p, &parent.type_name.into(), parent_id).await?;
+        let Some(id) = id else { return Ok(shown) };
+        let item = self.get_resource(p, &route.type_name.into(), id).await?;
+        if item[parent.property].as_str() == Some(parent_id) {
+            return Ok(shown);
+        }
+        let message = format!("{} '{parent_id}' has no {} '{id}'", parent.type_name, route.type_name);
+        Err(ControlError::new(WireCode::ResourceNotFound, message))
+    }
+
+    /// Carries out one of a route's actions on a resource.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, and what the type refuses with.
+    pub async fn act_on_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        action: &RestAction,
+    ) -> Result<Json, ControlError> {
+        let projects = Self::visible(p, None)?;
+        let answer = self.platform.rest_act(&caller(p), type_name, projects.as_deref(), id, action).await?;
+        if action.method != ActionMethod::Get {
+            self.audit(p, None, &format!("{type_name}:{}", action.operation), id, Json::Null).await?;
+        }
+        Ok(answer)
     }
 
     /// Takes `project_id` out of a body.

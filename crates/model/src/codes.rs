@@ -81,6 +81,10 @@ codes! {
         RequestTimeout = "REQUEST_TIMEOUT",
         /// The agent that is named does not exist in the project.
         AgentNotFound = "AGENT_NOT_FOUND",
+        /// The actor that is named does not exist in the project.
+        ActorNotFound = "ACTOR_NOT_FOUND",
+        /// The chat that is named does not exist in the project.
+        ChatNotFound = "CHAT_NOT_FOUND",
         /// The AI provider that is named does not exist in the project.
         AiProviderNotFound = "AI_PROVIDER_NOT_FOUND",
         /// The tool that is named does not exist in the project.
@@ -97,6 +101,26 @@ codes! {
         PipelineInvalidStep = "PIPELINE_INVALID_STEP",
         /// An output schema is not a JSON Schema object.
         InvalidOutputSchema = "INVALID_OUTPUT_SCHEMA",
+        /// An actor is spoken for by an agent or by a chat, not by both.
+        AgentAndChatExclusive = "AGENT_AND_CHAT_EXCLUSIVE",
+        /// A message has the role `system` where the agent's own instructions apply.
+        SystemMessageNotAllowed = "SYSTEM_MESSAGE_NOT_ALLOWED",
+        /// A key of a tool context cannot be the name of a header.
+        InvalidToolContextKey = "INVALID_TOOL_CONTEXT_KEY",
+        /// The agent allows an actor one open session.
+        SingleSessionConflict = "SINGLE_SESSION_CONFLICT",
+        /// The session takes no more messages.
+        SessionClosed = "SESSION_CLOSED",
+        /// The session ended for want of messages.
+        SessionExpired = "SESSION_EXPIRED",
+        /// The content of the generation was purged.
+        GenerationContentUnavailable = "GENERATION_CONTENT_UNAVAILABLE",
+        /// Messages of the actor exist.
+        ActorHasMessages = "ACTOR_HAS_MESSAGES",
+        /// A document still stands on the file.
+        FileHasDependents = "FILE_HAS_DEPENDENTS",
+        /// Tools or agents still use the guardrail.
+        GuardrailHasReferences = "GUARDRAIL_HAS_REFERENCES",
         /// AI providers still use the secret.
         SecretHasDependents = "SECRET_HAS_DEPENDENTS",
         /// Agents, chats or routes still use the AI provider.

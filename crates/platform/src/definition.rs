@@ -2,13 +2,13 @@
 
 use crate::{Findings, Node, Reference, Refusal, RestRoute, references, rest::Filter, scene::Scene};
 use formwork_model::{
-    CheckContext, Concurrency, Expr, IamActions, ImmutableRule, Json, LookupRule, Path, ProjectId,
-    PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, TypeCapabilities, TypeRules, WireCode,
-    WriteOnlyRule,
+    ActorId, CheckContext, Concurrency, Expr, IamActions, ImmutableRule, InstanceKey, Json, LookupRule, Path,
+    ProjectId, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, TypeCapabilities, TypeRules,
+    WireCode, WriteOnlyRule,
 };
-use formwork_store::{DomainError, DomainTx, UniqueKey};
+use formwork_store::{DomainError, DomainTx, Link, StoredObject, UniqueKey};
 use indexmap::IndexMap;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// How long one call may take. In-process calls are one transaction each.
 const TIMEOUT_MILLIS: u64 = 30_000;
@@ -41,6 +41,8 @@ pub(crate) struct Dependents {
 pub(crate) enum DependentRule {
     /// They go too.
     Cascade,
+    /// They stay, and the fields that name the object are cleared.
+    Detach,
     /// They block it.
     Block {
         code: WireCode,
@@ -55,6 +57,20 @@ pub(crate) enum DependentRule {
 /// One type: the rules that its schema cannot express.
 pub(crate) trait PlatformType: Send + Sync + 'static {
     fn define(&self) -> Definition;
+
+    /// Properties that the routes take and show but templates cannot declare.
+    fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
+        Vec::new()
+    }
+
+    /// Turns the body of a request into properties, where the routes spell some otherwise.
+    ///
+    /// # Errors
+    /// A refusal of a body that makes no sense.
+    fn read_body(&self, members: &mut serde_json::Map<String, Json>) -> Result<(), Refusal> {
+        let _ = members;
+        Ok(())
+    }
 
     /// The static check beyond the schema: the same for templates and for REST bodies.
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
@@ -81,6 +97,36 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
     /// Ids in the properties, beyond those the schema names.
     fn references(&self, properties: &Json, found: &mut Vec<Reference>) {
         let _ = (properties, found);
+    }
+
+    /// The refusal of an id that is not in the project.
+    fn missing(&self, reference: &Reference) -> Refusal {
+        reference.missing()
+    }
+
+    /// What the object refers to by its system part.
+    fn system_links(&self, system: &serde_json::Map<String, Json>) -> Vec<Link> {
+        let _ = system;
+        Vec::new()
+    }
+
+    /// The members of the system part that hold ids of objects that go when this one goes.
+    fn owned(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The object that a `POST` with these properties means, if that is there already.
+    ///
+    /// # Errors
+    /// A fault of the store.
+    fn existing(
+        &self,
+        tx: &mut dyn DomainTx,
+        project: &ProjectId,
+        properties: &Json,
+    ) -> Result<Option<StoredObject>, DomainError> {
+        let _ = (tx, project, properties);
+        Ok(None)
     }
 
     /// The keys under which the object must be unique in its project.
@@ -112,7 +158,18 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Ok(())
     }
 
-    /// What one of the route's own list filters means; `project_id` means the same everywhere.
+    /// Carries out one of the route's actions on an object.
+    ///
+    /// # Errors
+    /// A refusal, or a fault of the store.
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        let _ = tx;
+        let message = format!("There is no operation {}", act.operation);
+        Err(Refusal::new(WireCode::ResourceNotFound, message).into())
+    }
+
+    /// What one of the route's list filters means, where it is not the value of a property;
+    /// `project_id` means the same everywhere.
     ///
     /// # Errors
     /// A refusal of a value that makes no sense.
@@ -121,11 +178,29 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Err(Refusal::new(WireCode::ValidationFailed, format!("Unknown query parameter(s): {name}")))
     }
 
+    /// Adds what REST shows that follows from the properties, which come with their secrets masked.
+    /// Each member is one of the extras too.
+    fn derive(&self, properties: &Json, members: &mut serde_json::Map<String, Json>) {
+        let _ = (properties, members);
+    }
+
     /// What REST shows beyond id, project, times and declared properties, with the JSON Schema of
     /// each.
     fn extras(&self) -> &'static [Extra] {
         &[]
     }
+}
+
+/// An action on an object, as a route asks for it.
+pub(crate) struct Act<'a> {
+    /// Which of the route's actions.
+    pub(crate) operation: &'static str,
+    pub(crate) entry: &'a TypeEntry,
+    pub(crate) key: &'a InstanceKey,
+    /// What it is about.
+    pub(crate) object: StoredObject,
+    /// Who asked for it.
+    pub(crate) actor: &'a ActorId,
 }
 
 /// A member of a representation that cannot be declared.
@@ -141,19 +216,25 @@ pub(crate) struct Extra {
 pub(crate) struct TypeEntry {
     kind: &'static dyn PlatformType,
     definition: Definition,
+    /// What templates can declare.
     schema: Arc<Schema>,
+    /// What an object holds: that, and what only the routes can set.
+    stored: Arc<Schema>,
     capabilities: TypeCapabilities,
 }
 
 impl TypeEntry {
     pub(crate) fn new(kind: &'static dyn PlatformType) -> Self {
         let mut definition = kind.define();
-        let properties: IndexMap<Arc<str>, PropertySchema> =
+        let mut properties: IndexMap<Arc<str>, PropertySchema> =
             definition.properties.drain(..).map(|(name, property)| (name.into(), property)).collect();
-        let schema =
-            Arc::new(Schema { type_name: definition.name.into(), doc: definition.doc.into(), properties });
+        let of =
+            |properties| Schema { type_name: definition.name.into(), doc: definition.doc.into(), properties };
+        let schema = Arc::new(of(properties.clone()));
+        properties.extend(kind.rest_properties().into_iter().map(|(name, property)| (name.into(), property)));
+        let stored = Arc::new(of(properties));
         let capabilities = capabilities(&definition);
-        Self { kind, definition, schema, capabilities }
+        Self { kind, definition, schema, stored, capabilities }
     }
 
     pub(crate) fn kind(&self) -> &'static dyn PlatformType {
@@ -168,9 +249,14 @@ impl TypeEntry {
         self.definition.name
     }
 
+    /// The schema of what an object holds, which is what the routes take and show.
+    pub(crate) fn stored_schema(&self) -> &Arc<Schema> {
+        &self.stored
+    }
+
     /// Where secrets stand in these properties by the type's own rules.
     pub(crate) fn secret_places(&self, properties: Node<'_>) -> Vec<Path> {
-        let opaque = self.schema.properties.iter().filter(|(_, property)| property.hint.opaque);
+        let opaque = self.stored.properties.iter().filter(|(_, property)| property.hint.opaque);
         let mut paths: Vec<Path> = opaque
             .filter(|(name, _)| properties.member(name).is_some())
             .map(|(name, _)| Path::root().key(name.clone()))
@@ -182,13 +268,20 @@ impl TypeEntry {
     /// The ids in these properties.
     pub(crate) fn references(&self, properties: &Json) -> Vec<Reference> {
         let mut found = Vec::new();
-        for (name, property) in &self.schema.properties {
+        for (name, property) in &self.stored.properties {
             for kind in property.refers_to.iter().filter_map(|to| references::RefKind::of(to.as_str())) {
                 references::at(properties, &[name], kind, &mut found);
             }
         }
         self.kind.references(properties, &mut found);
         found
+    }
+
+    /// The distinct links of an object with these properties and this system part.
+    pub(crate) fn links(&self, properties: &Json, system: &serde_json::Map<String, Json>) -> Vec<Link> {
+        let mut links: BTreeSet<Link> = self.references(properties).iter().map(Reference::link).collect();
+        links.extend(self.kind.system_links(system));
+        links.into_iter().collect()
     }
 }
 
@@ -221,7 +314,14 @@ impl TypeRules for TypeEntry {
 
 fn capabilities(definition: &Definition) -> TypeCapabilities {
     let route = definition.route;
-    let action = |operation: &str| -> Arc<str> { format!("{}:{operation}", route.module).into() };
+    let action = |operation: &str| -> Arc<str> { route.permission(operation).into() };
+    let iam = route.create.zip(route.delete).map(|(create, delete)| IamActions {
+        srn_type: definition.srn_type.into(),
+        create: action(create),
+        update: route.update.map(action),
+        delete: action(delete),
+        admin_only: false,
+    });
     let blocks = definition.dependents.iter().any(|found| matches!(found.rule, DependentRule::Block { .. }));
     TypeCapabilities {
         read: true,
@@ -239,12 +339,6 @@ fn capabilities(definition: &Definition) -> TypeCapabilities {
         concurrency: Concurrency::Serial,
         outputs: Vec::new(),
         credential_outputs: Vec::new(),
-        iam: Some(IamActions {
-            srn_type: definition.srn_type.into(),
-            create: action(route.create),
-            update: Some(action(route.update)),
-            delete: action(route.delete),
-            admin_only: false,
-        }),
+        iam,
     }
 }

@@ -11,7 +11,8 @@ use crate::{
     scene::Scene,
 };
 use formwork_model::{
-    ActorId, DiagnosticCode, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode, mask, same,
+    ActorId, DiagnosticCode, ImmutableRule, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode,
+    as_text, mask, same,
 };
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx, Link, NewObject, ObjectChange, StoredObject, UniqueKey};
@@ -19,7 +20,7 @@ use serde_json::Map;
 use std::collections::BTreeSet;
 
 /// Names, in the system part, who last changed the object.
-const CHANGED_BY: &str = "changed_by";
+pub(crate) const CHANGED_BY: &str = "changed_by";
 
 /// What a write brings, and where in it secrets stand.
 #[derive(Clone)]
@@ -62,7 +63,7 @@ pub(crate) fn create(
     let draft = Draft::new(entry, key, id, project, properties, secrets)?;
     draft.vet(tx, given, None)?;
     let mut system = Map::new();
-    draft.accompany(tx, None, &mut system)?;
+    draft.accompany(tx, &given.actor, None, &mut system)?;
     system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
     let (doc, keys, links) = draft.into_parts(system);
     tx.insert(NewObject {
@@ -102,7 +103,7 @@ pub(crate) fn update(
         return Ok(object);
     }
     let mut system = stored.system;
-    draft.accompany(tx, Some(before.properties.expose()), &mut system)?;
+    draft.accompany(tx, &given.actor, Some(before.properties.expose()), &mut system)?;
     system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
     let (doc, keys, links) = draft.into_parts(system);
     tx.update(ObjectChange {
@@ -172,7 +173,7 @@ fn merged(
 fn carried_over(entry: &TypeEntry, before: &Json, given: &Given) -> Map<String, Json> {
     let whole = given.completeness == Completeness::Whole;
     let is_fixed =
-        |name: &str| entry.schema().property(name).is_some_and(|property| property.hint.create_only);
+        |name: &str| entry.stored_schema().property(name).is_some_and(|property| property.hint.create_only);
     let mut members = members_of(before);
     members.retain(|name, _| !names(given, name) && (!whole || is_fixed(name)));
     members
@@ -230,7 +231,7 @@ fn normalised(entry: &TypeEntry, properties: Json) -> Json {
     let given = members_of(&properties);
     drop(Secret::new(properties));
     let mut normal = Map::new();
-    for (name, property) in &entry.schema().properties {
+    for (name, property) in &entry.stored_schema().properties {
         let value = given.get(&**name).filter(|value| !value.is_null());
         if let Some(value) = value.or(property.default.as_ref()) {
             normal.insert(name.to_string(), value.clone());
@@ -311,24 +312,43 @@ impl<'a> Draft<'a> {
     /// A changed property that cannot change is refused, never passed over.
     fn refuse_fixed(&self, before: &Opened) -> Result<(), Refusal> {
         let mut findings = Findings::default();
-        let fixed = self.entry.schema().properties.iter().filter(|(_, property)| property.hint.create_only);
+        let fixed =
+            self.entry.stored_schema().properties.iter().filter(|(_, property)| property.hint.create_only);
         for (name, _) in fixed {
             let was = before.properties.expose().get(&**name).unwrap_or(&Json::Null);
             let becomes = self.properties.expose().get(&**name).unwrap_or(&Json::Null);
             if !same(was, becomes) {
-                let message = format!("`{name}` cannot be changed after creation");
+                let message = self.immutable(name, was, becomes);
                 findings.error(DiagnosticCode::ImmutableProperty, Path::of([name]), message);
             }
         }
         findings.refuse()
     }
 
+    /// What a change of a property that cannot change is refused with: the type's own words, which
+    /// a plan warns with too, if it has some.
+    fn immutable(&self, name: &str, was: &Json, becomes: &Json) -> String {
+        let ImmutableRule::Refuse { message } = &self.entry.capabilities().on_immutable else {
+            return format!("`{name}` cannot be changed after creation");
+        };
+        let in_words = |value: &Json| match value {
+            Json::Null => "nothing".to_owned(),
+            value => as_text(value),
+        };
+        message
+            .replace("{field}", name)
+            .replace("{native_id}", self.id)
+            .replace("{current}", &in_words(was))
+            .replace("{declared}", &in_words(becomes))
+    }
+
     /// Resolves the ids in the properties that the write names. Those it does not name may dangle:
     /// a tool can be deleted under an agent.
     fn resolve(&self, tx: &mut dyn DomainTx, is_named: impl Fn(&str) -> bool) -> Result<(), DomainError> {
         for reference in self.entry.references(self.properties.expose()) {
-            if is_named(reference.property()) {
-                references::resolve(tx, self.project, &reference)?;
+            if is_named(reference.property()) && references::resolve(tx, self.project, &reference)?.is_none()
+            {
+                return Err(self.entry.kind().missing(&reference).into());
             }
         }
         self.entry.kind().admit(tx, self.project, self.properties.expose())
@@ -341,6 +361,7 @@ impl<'a> Draft<'a> {
     fn accompany(
         &self,
         tx: &mut dyn DomainTx,
+        actor: &ActorId,
         before: Option<&Json>,
         system: &mut Map<String, Json>,
     ) -> Result<(), DomainError> {
@@ -348,6 +369,7 @@ impl<'a> Draft<'a> {
             key: self.key,
             id: self.id,
             project: self.project,
+            actor,
             before,
             after: self.properties.expose(),
             secrets: &self.secrets,
@@ -358,7 +380,7 @@ impl<'a> Draft<'a> {
 
     fn into_parts(self, system: Map<String, Json>) -> (Document, Vec<UniqueKey>, Vec<Link>) {
         let keys = self.entry.kind().keys(self.properties.expose());
-        let links = references::links(&self.entry.references(self.properties.expose()));
+        let links = self.entry.links(self.properties.expose(), &system);
         let document = Document::seal(self.key, self.id, &self.properties, &self.secrets, system);
         (document, keys, links)
     }

@@ -24,18 +24,19 @@ mod plugin;
 mod redaction;
 mod references;
 mod rest;
+mod rewrite;
 mod scene;
 mod types;
 mod view;
 
 pub use catalog::PlatformCatalog;
 pub use rest::{
-    Caller, DeleteStatus, PlatformError, RestList, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
-    rest_routes,
+    ActionMethod, Caller, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent, RestRoute,
+    TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
 };
 
 pub(crate) use bag::{Completeness, check_bag};
-pub(crate) use definition::{Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
+pub(crate) use definition::{Act, Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
 pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};
@@ -61,7 +62,7 @@ impl Platform {
         Arc::clone(PlatformCatalog::shared())
     }
 
-    pub(crate) fn entry(name: &TypeName) -> Option<Arc<TypeEntry>> {
-        PlatformCatalog::shared().entry(name.as_str()).cloned()
+    pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {
+        PlatformCatalog::shared().declarable(name.as_str()).cloned()
     }
 }

@@ -36,7 +36,7 @@ impl ResourcePlugin for Platform {
         request: CreateRequest,
     ) -> Result<ProgressResult, PluginError> {
         let operation = Operation::Create;
-        let Some(entry) = Self::entry(&request.resource_type) else {
+        let Some(entry) = Self::declarable(&request.resource_type) else {
             return Ok(unknown_type(operation, &request.resource_type));
         };
         let given = Given {
@@ -70,7 +70,7 @@ impl ResourcePlugin for Platform {
             object.type_name == request.resource_type.as_str()
                 && object.project.as_ref() == Some(&context.project)
         });
-        let (Some(entry), Some(object)) = (Self::entry(&request.resource_type), ours) else {
+        let (Some(entry), Some(object)) = (Self::declarable(&request.resource_type), ours) else {
             return Ok(result);
         };
         match View::of(&entry, &self.key, &object) {
@@ -92,7 +92,7 @@ impl ResourcePlugin for Platform {
         request: UpdateRequest,
     ) -> Result<ProgressResult, PluginError> {
         let operation = Operation::Update;
-        let Some(entry) = Self::entry(&request.resource_type) else {
+        let Some(entry) = Self::declarable(&request.resource_type) else {
             return Ok(unknown_type(operation, &request.resource_type));
         };
         // The desired properties are those declared; the rest stays as it is (seed 4, "Plan Diff").
@@ -122,18 +122,18 @@ impl ResourcePlugin for Platform {
         request: DeleteRequest,
     ) -> Result<ProgressResult, PluginError> {
         let operation = Operation::Delete;
-        let Some(entry) = Self::entry(&request.resource_type) else {
+        let Some(entry) = Self::declarable(&request.resource_type) else {
             return Ok(unknown_type(operation, &request.resource_type));
         };
         let (project, id) = (context.project.clone(), request.native_id.clone());
-        let type_name = entry.name();
+        let (type_name, key) = (entry.name(), self.key.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx
                 .get(id.as_str())?
                 .filter(|object| object.type_name == type_name && object.project.as_ref() == Some(&project));
             // What is gone, or never was in this project, counts as deleted.
             if let Some(object) = found {
-                deletion::delete(tx, &object, false)?;
+                deletion::delete(tx, &key, &object, false)?;
             }
             Ok(Json::Null)
         });
@@ -157,7 +157,7 @@ impl ResourcePlugin for Platform {
     }
 
     async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError> {
-        let Some(entry) = Self::entry(&request.resource_type) else { return Ok(ListResult::default()) };
+        let Some(entry) = Self::declarable(&request.resource_type) else { return Ok(ListResult::default()) };
         let offset = request.page_token.as_deref().and_then(|token| token.parse().ok()).unwrap_or(0);
         let query = ListQuery {
             type_name: entry.name().to_owned(),
@@ -185,7 +185,7 @@ impl ResourcePlugin for Platform {
             let leaving: BTreeSet<&str> = asked.iter().map(|(_, id)| id.as_str()).collect();
             let mut blockers = Vec::new();
             for (type_name, id) in &asked {
-                let Some(entry) = Self::entry(type_name) else { continue };
+                let Some(entry) = Self::declarable(type_name) else { continue };
                 let found = tx.get(id.as_str())?.filter(|object| {
                     object.type_name == entry.name() && object.project.as_ref() == Some(&project)
                 });

@@ -1,6 +1,6 @@
 //! What a type sees while one of its objects is about to be written.
 
-use formwork_model::{InstanceKey, Json, Path, ProjectId};
+use formwork_model::{ActorId, InstanceKey, Json, Path, ProjectId};
 use serde_json::Map;
 use std::collections::BTreeSet;
 
@@ -9,6 +9,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) key: &'a InstanceKey,
     pub(crate) id: &'a str,
     pub(crate) project: &'a ProjectId,
+    /// Who writes it.
+    pub(crate) actor: &'a ActorId,
     /// What it was; `None` on create.
     pub(crate) before: Option<&'a Json>,
     pub(crate) after: &'a Json,

@@ -51,7 +51,7 @@ pub(crate) fn representation(entry: &TypeEntry, object: &StoredObject) -> Result
     let mut members = Map::new();
     members.insert("id".to_owned(), json!(object.id));
     members.insert("project_id".to_owned(), json!(object.project));
-    for (name, property) in &entry.schema().properties {
+    for (name, property) in &entry.stored_schema().properties {
         if property.hint.write_only {
             continue;
         }
@@ -60,6 +60,7 @@ pub(crate) fn representation(entry: &TypeEntry, object: &StoredObject) -> Result
     for extra in entry.kind().extras() {
         members.insert(extra.name.to_owned(), (extra.value)(&document.system));
     }
+    entry.kind().derive(&shown, &mut members);
     members.insert("created_at".to_owned(), json!(iso(object.created_at)));
     members.insert("updated_at".to_owned(), json!(iso(object.updated_at)));
     Ok(Json::Object(members))

@@ -13,6 +13,11 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::RequestRejected
         | W::SecretUnavailable
         | W::AgentNotFound
+        | W::ActorNotFound
+        | W::ChatNotFound
+        | W::AgentAndChatExclusive
+        | W::SystemMessageNotAllowed
+        | W::InvalidToolContextKey
         | W::AiProviderNotFound
         | W::ToolNotFound
         | W::SecretNotFound
@@ -33,10 +38,17 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::FormationReplaceCleanupFailed
         | W::Canceled
         | W::OutcomeUnknown
+        | W::SingleSessionConflict
+        | W::SessionClosed
+        | W::GenerationContentUnavailable
+        | W::ActorHasMessages
+        | W::FileHasDependents
+        | W::GuardrailHasReferences
         | W::SecretHasDependents
         | W::AiProviderHasDependents
         | W::AgentHasDependents
         | W::ProjectHasDependents => StatusCode::CONFLICT,
+        W::SessionExpired => StatusCode::GONE,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         W::FormationHandlerFailed => StatusCode::BAD_GATEWAY,
         W::PluginUnavailable | W::RequestTimeout => StatusCode::SERVICE_UNAVAILABLE,

@@ -1,7 +1,7 @@
 //! REST CRUD: the functions of the plugin, with compare-and-set on the version.
 
 use crate::{
-    Completeness, Platform, PlatformError, Refusal, TypeEntry, deletion,
+    Completeness, Platform, PlatformCatalog, PlatformError, Refusal, TypeEntry, deletion,
     draft::{self, Given},
     failure::{Failed, not_found},
     ids::new_id,
@@ -11,6 +11,8 @@ use crate::{
 use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainJob, StoredObject};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Who calls. Authorisation has happened by then; this is who the change is by.
@@ -18,6 +20,15 @@ use std::sync::Arc;
 pub struct Caller {
     /// The user or key.
     pub actor: ActorId,
+}
+
+/// The answer to a create.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// The object as the routes show it.
+    pub shown: Json,
+    /// Whether it was there before: some types answer a create with the object it means.
+    pub existed: bool,
 }
 
 /// What an update does with properties that its body does not name.
@@ -30,8 +41,8 @@ pub enum UpdateMode {
 }
 
 impl Platform {
-    /// Makes an object in a project. A repeated `idempotency` token is answered with the first
-    /// outcome.
+    /// Makes an object in a project and answers it. A repeated `idempotency` token is answered with
+    /// the first outcome.
     ///
     /// # Errors
     /// [`PlatformError`].
@@ -43,6 +54,21 @@ impl Platform {
         body: Json,
         idempotency: Option<ClientToken>,
     ) -> Result<Json, PlatformError> {
+        Ok(self.rest_make(caller, type_name, project, body, idempotency).await?.shown)
+    }
+
+    /// The same, saying whether the object was there already.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn rest_make(
+        &self,
+        caller: &Caller,
+        type_name: &TypeName,
+        project: &ProjectId,
+        body: Json,
+        idempotency: Option<ClientToken>,
+    ) -> Result<Made, PlatformError> {
         let entry = served(type_name)?;
         let properties = body::of_create(&entry, project, body)?;
         let given = Given {
@@ -56,11 +82,20 @@ impl Platform {
         let (key, project) = (self.key.clone(), project.clone());
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
-            let id = new_id(job_entry.definition().id_prefix);
-            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)?;
-            representation(&job_entry, &object)
+            let existing = job_entry.kind().existing(tx, &project, given.properties.expose())?;
+            let existed = existing.is_some();
+            let object = match existing {
+                Some(object) => object,
+                None => {
+                    let id = new_id(job_entry.definition().id_prefix);
+                    draft::create(tx, &job_entry, &key, &id, &project, &given)?
+                }
+            };
+            Ok(json!(Made { shown: representation(&job_entry, &object)?, existed }))
         });
-        self.rest_run(&entry, token, job).await
+        let answer = self.rest_run(&entry, token, job).await?;
+        // Ours, or the stored outcome of a call that this token, and so this function, made.
+        Made::deserialize(answer).map_err(|error| DomainError::Fault(Box::new(error)).into())
     }
 
     /// One object, if it is in one of these projects (`None`: in any).
@@ -148,18 +183,18 @@ impl Platform {
         force: bool,
     ) -> Result<(), PlatformError> {
         let entry = served(type_name)?;
-        let (id, projects) = (id.to_owned(), projects.map(<[_]>::to_vec));
+        let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or(DomainError::NotFound { id })?;
-            deletion::delete(tx, &object, force)?;
+            deletion::delete(tx, &key, &object, force)?;
             Ok(Json::Null)
         });
         self.rest_run(&entry, None, job).await.map(drop)
     }
 
-    async fn rest_run(
+    pub(super) async fn rest_run(
         &self,
         entry: &TypeEntry,
         token: Option<ClientToken>,
@@ -179,11 +214,11 @@ impl Platform {
 /// The type that a route serves.
 pub(super) fn served(type_name: &TypeName) -> Result<Arc<TypeEntry>, Refusal> {
     let missing = || Refusal::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
-    Platform::entry(type_name).ok_or_else(missing)
+    PlatformCatalog::shared().entry(type_name.as_str()).cloned().ok_or_else(missing)
 }
 
 /// Whether the object is of this type and in reach of the caller.
-fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
+pub(super) fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
     let in_reach = |projects: &[ProjectId]| object.project.as_ref().is_some_and(|own| projects.contains(own));
     object.type_name == entry.name() && projects.is_none_or(in_reach)
 }

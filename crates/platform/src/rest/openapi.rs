@@ -1,9 +1,10 @@
 //! JSON Schemas for the OpenAPI document, generated from the types' own schemas.
 
 use crate::{PlatformCatalog, TypeEntry};
-use formwork_model::{Json, Kind, PropertySchema, TypeName, TypeRules, mask};
+use formwork_model::{Json, Kind, PropertySchema, Schema, TypeName, TypeRules, mask};
 use indexmap::IndexMap;
 use serde_json::{Map, json};
+use std::sync::Arc;
 
 /// The JSON Schemas of one type.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,12 @@ pub struct TypeSchemas {
     pub representation: Json,
 }
 
+/// What the objects of a type hold, for whoever makes requests out of flags: its title and schema.
+pub fn rest_schema(type_name: &str) -> Option<(&'static str, Arc<Schema>)> {
+    let entry = PlatformCatalog::shared().entry(type_name)?;
+    Some((entry.definition().title, Arc::clone(entry.stored_schema())))
+}
+
 /// The JSON Schemas of all types, in their order.
 pub fn openapi_schemas() -> IndexMap<TypeName, TypeSchemas> {
     let entries = PlatformCatalog::shared().entries();
@@ -27,10 +34,12 @@ pub fn openapi_schemas() -> IndexMap<TypeName, TypeSchemas> {
 }
 
 fn schemas(entry: &TypeEntry) -> TypeSchemas {
-    let declared = || entry.schema().properties.iter();
-    let all = || declared().map(|(name, property)| (name.to_string(), property_schema(property)));
+    let stored = || entry.stored_schema().properties.iter();
+    let all = || stored().map(|(name, property)| (name.to_string(), property_schema(property)));
+    let declared = entry.schema().properties.iter();
+    let declared = declared.map(|(name, property)| (name.to_string(), property_schema(property))).collect();
     let required = |skip_fixed: bool| -> Vec<&str> {
-        declared()
+        stored()
             .filter(|(_, property)| property.hint.required_on_create)
             .filter(|(_, property)| !(skip_fixed && property.hint.create_only))
             .map(|(name, _)| &**name)
@@ -42,7 +51,7 @@ fn schemas(entry: &TypeEntry) -> TypeSchemas {
         object_schema(&entry.schema().doc, &members, required)
     };
     TypeSchemas {
-        properties: of(all().collect(), &required(false)),
+        properties: of(declared, &required(false)),
         create: of(with_project, &required(false)),
         patch: of(all().collect(), &[]),
         put: of(all().collect(), &required(true)),
@@ -105,7 +114,7 @@ fn representation(entry: &TypeEntry) -> Json {
     let mut members = Map::new();
     members.insert("id".to_owned(), json!({ "type": "string" }));
     members.insert("project_id".to_owned(), json!({ "type": "string" }));
-    for (name, property) in &entry.schema().properties {
+    for (name, property) in &entry.stored_schema().properties {
         if !property.hint.write_only {
             // A declared secret reads as the mask, whatever the property's type is.
             let shown = json!({ "anyOf": [property_schema(property), { "const": mask() }] });

@@ -1,26 +1,51 @@
 //! The types, one file each. Adding a type is adding a file and one line to [`ALL`].
 
+mod actor;
 mod agent;
 mod ai_provider;
+mod chat;
+mod conversation;
+mod dataset;
+mod dataset_item;
 mod document;
+mod eval;
+mod file;
+mod generation;
+mod guardrail;
 mod memory;
 mod memory_entry;
+mod message;
 mod secret;
+mod session;
 mod tool;
+mod trace;
 
 use crate::{Findings, Node, PlatformType};
-use formwork_model::{DiagnosticCode, Path};
+use formwork_model::{DiagnosticCode, Json, Path};
+use formwork_store::UniqueKey;
 
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
 pub(crate) const ALL: &[&dyn PlatformType] = &[
     &ai_provider::AiProvider,
     &tool::Tool,
     &agent::Agent,
+    &actor::Actor,
+    &chat::Chat,
+    &conversation::Conversation,
+    &dataset::Dataset,
+    &dataset_item::DatasetItem,
     &document::Document,
+    &file::File,
+    &guardrail::Guardrail,
     &memory::Memory,
     &memory_entry::MemoryEntry,
+    &eval::Eval,
     &secret::Secret,
+    &session::Session,
 ];
+
+/// What only the routes make: the traces of what agents did and were told.
+pub(crate) const RECORDS: &[&dyn PlatformType] = &[&message::Message, &generation::Generation, &trace::Trace];
 
 /// Reports elements of a list that are certainly no texts.
 fn check_texts(list: Option<Node<'_>>, at: &Path, findings: &mut Findings) {
@@ -59,4 +84,11 @@ fn check_least(bag: Node<'_>, name: &str, least: i64, at: &Path, findings: &mut 
         let message = format!("`{path}` must be an integer of at least {least}");
         findings.error(DiagnosticCode::InvalidValue, path, message);
     }
+}
+
+/// The key of a type whose name is unique in its project.
+fn name_key(properties: &Json) -> Vec<UniqueKey> {
+    let name = properties.get("name").and_then(Json::as_str);
+    let key = name.map(|name| UniqueKey { key: "name".to_owned(), value: name.to_owned() });
+    key.into_iter().collect()
 }

@@ -5,8 +5,8 @@ mod loop_rules;
 
 use super::{check_known, check_least, check_texts};
 use crate::{
-    Definition, DeleteStatus, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind,
-    Reference, Refusal, RestRoute, UpdateMode, references, scene::Scene,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    RestRoute, UpdateMode, references, scene::Scene,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
@@ -33,19 +33,17 @@ static ROUTE: RestRoute = RestRoute {
     path: "/agents",
     id_param: "agent_id",
     module: "agents",
-    create: "CreateAgent",
+    create: Some("CreateAgent"),
     list: "ListAgents",
     get: "GetAgent",
-    update: "UpdateAgent",
-    delete: "DeleteAgent",
+    update: Some("UpdateAgent"),
+    delete: Some("DeleteAgent"),
     update_modes: &[UpdateMode::Put, UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
     force: true,
+    ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 2] = [
+static DEPENDENTS: [Dependents; 5] = [
     Dependents {
         type_name: "generation",
         fields: &["agent_id"],
@@ -60,6 +58,9 @@ static DEPENDENTS: [Dependents; 2] = [
         fields: &["agent_id"],
         rule: DependentRule::Block { code: WireCode::AgentHasDependents, count: "traceCount", force: true },
     },
+    Dependents { type_name: "session", fields: &["agent_id"], rule: DependentRule::Cascade },
+    Dependents { type_name: "eval", fields: &["agent_id"], rule: DependentRule::Cascade },
+    Dependents { type_name: "actor", fields: &["agent_id"], rule: DependentRule::Detach },
 ];
 
 static EXTRAS: [Extra; 2] = [

@@ -7,12 +7,14 @@ mod tokens;
 
 use super::{check_known, check_texts};
 use crate::{
-    Definition, DeleteStatus, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute,
-    UpdateMode, json_logic, references, rest_routes,
+    Definition, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute, UpdateMode, json_logic,
+    references, rest_routes,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
 use std::sync::LazyLock;
+
+pub(super) use tokens::is_header_name;
 
 pub(super) struct Tool;
 
@@ -23,25 +25,18 @@ static ROUTE: RestRoute = RestRoute {
     path: "/tools",
     id_param: "tool_id",
     module: "tools",
-    create: "CreateTool",
+    create: Some("CreateTool"),
     list: "ListTools",
     get: "GetTool",
-    update: "UpdateTool",
-    delete: "DeleteTool",
+    update: Some("UpdateTool"),
+    delete: Some("DeleteTool"),
     update_modes: &[UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
-    force: false,
+    ..RestRoute::USUAL
 };
 
 /// The actions of a builtin tool: our own REST operations in kebab case (`create-agent`).
-static ACTIONS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let operations = rest_routes()
-        .iter()
-        .flat_map(|route| [route.create, route.list, route.get, route.update, route.delete]);
-    operations.map(kebab).collect()
-});
+static ACTIONS: LazyLock<Vec<String>> =
+    LazyLock::new(|| rest_routes().iter().flat_map(RestRoute::operations).map(kebab).collect());
 
 fn kebab(operation: &str) -> String {
     let mut name = String::new();
@@ -208,8 +203,7 @@ fn check_context_keys(properties: Node<'_>, findings: &mut Findings) {
     let keys = properties.member("context_keys");
     check_texts(keys, &at, findings);
     let named = keys.map(Node::items).unwrap_or_default().into_iter().filter_map(Node::text);
-    let bad: Vec<String> =
-        named.filter(|key| !tokens::is_header_name(key)).map(|key| format!("'{key}'")).collect();
+    let bad: Vec<String> = named.filter(|key| !is_header_name(key)).map(|key| format!("'{key}'")).collect();
     if !bad.is_empty() {
         let message = format!("context_keys entries must be valid header names; invalid: {}", bad.join(", "));
         findings.error(DiagnosticCode::InvalidValue, at, message);
