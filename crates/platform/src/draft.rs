@@ -288,8 +288,8 @@ impl<'a> Draft<'a> {
     ) -> Result<(), DomainError> {
         if let Some(before) = before {
             self.refuse_fixed(before)?;
-            self.refuse_missing()?;
         }
+        self.refuse_missing()?;
         self.check()?;
         self.resolve(tx, |property| before.is_none() || names(given, property))
     }
@@ -300,7 +300,7 @@ impl<'a> Draft<'a> {
         findings.refuse()
     }
 
-    /// Whatever is required must be there after an update too.
+    /// Whatever is required must be there once the nulls are gone, after an update too.
     fn refuse_missing(&self) -> Result<(), Refusal> {
         let missing = crate::bag::missing(self.entry, Node::Plain(self.properties.expose()));
         let Some(name) = missing.first() else { return Ok(()) };

@@ -54,7 +54,7 @@ impl PlatformType for File {
             id_prefix: "file",
             doc: "What is known of a file.",
             properties: vec![
-                ("prefix", text("The directory it stands in; `/` if not given.")),
+                ("prefix", text("The directory it stands in.").default("/")),
                 ("filename", text("Its own name; with the directory it is unique.")),
                 ("content_type", text("What its bytes are; cannot change.").create_only()),
                 (

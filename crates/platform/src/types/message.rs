@@ -121,7 +121,7 @@ impl PlatformType for Message {
         }
         let conversation = of_system(&session.system, CONVERSATION_ID);
         let position = said(tx, scene.project, conversation.as_str().unwrap_or_default())?;
-        scene.system.insert(POSITION.to_owned(), json!(position));
+        scene.system.insert(POSITION.to_owned(), json!(position + 1));
         scene.system.insert(CONVERSATION_ID.to_owned(), conversation);
         if let Some(actor) = session.properties.get("actor_id") {
             scene.system.insert(ACTOR_ID.to_owned(), actor.clone());
@@ -137,7 +137,7 @@ impl PlatformType for Message {
     }
 }
 
-/// How many messages a conversation has.
+/// How many messages a conversation has already.
 fn said(tx: &mut dyn DomainTx, project: &ProjectId, conversation: &str) -> Result<usize, DomainError> {
     let query = ListQuery {
         type_name: "message".to_owned(),
