@@ -34,7 +34,7 @@ pub(crate) fn delete(
     if let Some(refusal) = blocked(tx, entry, object, force, &BTreeSet::new())? {
         return Err(refusal.into());
     }
-    for dependents in entry.definition().dependents {
+    for dependents in entry.dependents() {
         match dependents.rule {
             DependentRule::Detach => detach_all(tx, key, dependents, object)?,
             DependentRule::Cascade | DependentRule::Block { .. } => {
@@ -44,6 +44,7 @@ pub(crate) fn delete(
     }
     // What it owns may name it as its user, so it goes first.
     tx.delete(&object.id)?;
+    entry.kind().depart(tx, object)?;
     delete_owned(tx, key, entry, object, force)
 }
 

@@ -10,6 +10,7 @@
 
 mod bag;
 mod catalog;
+mod cron;
 mod definition;
 mod deletion;
 mod document;
@@ -21,12 +22,15 @@ mod json_logic;
 mod node;
 mod permissions;
 mod plugin;
+mod policy_document;
 mod redaction;
 mod references;
 mod rest;
 mod rewrite;
 mod scene;
+mod signing;
 mod types;
+mod versions;
 mod view;
 
 pub use catalog::PlatformCatalog;
@@ -34,9 +38,12 @@ pub use rest::{
     ActionMethod, Caller, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent, RestRoute,
     TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
 };
+pub use types::ApiKeyRecord;
 
 pub(crate) use bag::{Completeness, check_bag};
-pub(crate) use definition::{Act, Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
+pub(crate) use definition::{
+    Act, Definition, DependentRule, Dependents, Extra, PlatformType, Scope, TypeEntry,
+};
 pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};

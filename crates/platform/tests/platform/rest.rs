@@ -230,8 +230,10 @@ async fn a_repeated_create_with_one_token_makes_one_object_per_type() {
         let body = json!({ "name": "m" });
         let world = &world;
         async move {
-            let made =
-                world.platform.rest_create(&caller(), &type_name.into(), &world.project, body, token).await;
+            let made = world
+                .platform
+                .rest_create(&caller(), &type_name.into(), Some(&world.project), body, token)
+                .await;
             made.expect("made")["id"].clone()
         }
     };
