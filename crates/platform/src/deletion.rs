@@ -69,7 +69,8 @@ fn delete_owned(
     Ok(())
 }
 
-/// Why deleting the object would be refused. Dependents that are `leaving` do not count.
+/// Why deleting the object would be refused. Dependents that are `leaving` do not count. What can be
+/// overridden is told even where there is none of it, so that whoever decides knows the whole.
 ///
 /// # Errors
 /// A fault of the store.
@@ -89,6 +90,9 @@ pub(crate) fn blocked(
             continue;
         }
         let number = staying(tx, dependents, object, leaving)?;
+        if number == 0 && !can_force {
+            continue;
+        }
         facts.insert(count.to_owned(), json!(number));
         counts.push((number, title_of(dependents.type_name)));
         if number > 0 {

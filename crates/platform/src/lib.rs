@@ -69,6 +69,11 @@ impl Platform {
         Arc::clone(PlatformCatalog::shared())
     }
 
+    /// Whether a type's objects belong to no project, so that only the admin role reaches them.
+    pub fn is_global(name: &TypeName) -> bool {
+        PlatformCatalog::shared().entry(name.as_str()).is_some_and(|entry| entry.is_global())
+    }
+
     pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {
         PlatformCatalog::shared().declarable(name.as_str()).cloned()
     }

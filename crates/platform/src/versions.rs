@@ -44,6 +44,7 @@ const fn route(
     module: &'static str,
     [list, get]: [&'static str; 2],
     parent: RestParent,
+    of: &'static [&'static str],
     restore: &'static [RestAction],
 ) -> RestRoute {
     RestRoute {
@@ -54,7 +55,7 @@ const fn route(
         module,
         list,
         get,
-        list_filters: &[],
+        list_filters: of,
         actions: restore,
         ..RestRoute::USUAL
     }
@@ -70,6 +71,7 @@ static AGENT_ROUTE: RestRoute = route(
     "agents",
     ["ListAgentVersions", "GetAgentVersion"],
     RestParent { type_name: "agent", property: "agent_id" },
+    &["agent_id"],
     &[restore("RestoreAgentVersion")],
 );
 
@@ -79,6 +81,7 @@ static ORCHESTRATION_ROUTE: RestRoute = route(
     "orchestrations",
     ["ListOrchestrationVersions", "GetOrchestrationVersion"],
     RestParent { type_name: "orchestration", property: "orchestration_id" },
+    &["orchestration_id"],
     &[restore("RestoreOrchestrationVersion")],
 );
 
@@ -88,6 +91,7 @@ static WORKFLOW_ROUTE: RestRoute = route(
     "workflows",
     ["ListWorkflowVersions", "GetWorkflowVersion"],
     RestParent { type_name: "workflow", property: "workflow_id" },
+    &["workflow_id"],
     &[restore("RestoreWorkflowVersion")],
 );
 

@@ -75,25 +75,22 @@ impl PlatformType for IngestionRule {
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
-        let mut report = |path: Path, code: DiagnosticCode, message: &str| {
-            findings.coded(INVALID, code, path, message);
+        // Reported at the properties as a whole, as each message names what it is about.
+        let mut report = |code: DiagnosticCode, message: &str| {
+            findings.coded(INVALID, code, Path::root(), message);
         };
         if properties.member(GLOB).and_then(Node::text).is_some_and(|glob| !is_glob(glob)) {
             let message =
                 "content_type_glob must be a valid MIME type glob (e.g. \"image/*\", \"image/png\", \"*/*\")";
-            report(Path::of([GLOB]), DiagnosticCode::InvalidValue, message);
+            report(DiagnosticCode::InvalidValue, message);
         }
         match (properties.member("tool_id"), properties.member("agent_id")) {
-            (Some(_), Some(_)) => report(
-                Path::root(),
-                DiagnosticCode::ConflictingProperties,
-                "tool_id and agent_id are mutually exclusive",
-            ),
-            (None, None) => report(
-                Path::root(),
-                DiagnosticCode::MissingProperty,
-                "exactly one of tool_id or agent_id is required",
-            ),
+            (Some(_), Some(_)) => {
+                report(DiagnosticCode::ConflictingProperties, "tool_id and agent_id are mutually exclusive")
+            }
+            (None, None) => {
+                report(DiagnosticCode::MissingProperty, "exactly one of tool_id or agent_id is required")
+            }
             _ => {}
         }
         let presets = properties.member("preset_parameters").map(Node::members).unwrap_or_default();
@@ -101,7 +98,7 @@ impl PlatformType for IngestionRule {
             let message = format!(
                 "preset_parameters cannot contain the reserved key \"{name}\" — it is injected by ingestion"
             );
-            report(Path::of(["preset_parameters", name]), DiagnosticCode::InvalidValue, &message);
+            report(DiagnosticCode::InvalidValue, &message);
         }
         document::check_chunks(properties, findings);
     }

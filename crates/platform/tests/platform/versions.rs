@@ -17,7 +17,7 @@ impl World {
     async fn restore(&self, type_name: &str, id: &str) -> Result<Json, PlatformError> {
         let action = action_of(type_name, "restore");
         let projects = std::slice::from_ref(&self.project);
-        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action, json!(null)).await
+        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action).await
     }
 }
 
