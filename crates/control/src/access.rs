@@ -4,7 +4,7 @@ use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
 use formwork_iam::{Context, Srn};
 use formwork_model::{Catalog as _, IamActions, ProjectId, TypeName, WireCode};
-use formwork_platform::{rest_routes, shown_properties};
+use formwork_platform::{Platform, RestRoute, rest_routes, shown_properties};
 use formwork_store::StoredObject;
 use std::sync::Arc;
 
@@ -37,27 +37,35 @@ pub(crate) enum Target<'a> {
 
 /// What the routes of a type take.
 pub(crate) struct Access {
-    iam: IamActions,
-    list: String,
-    get: String,
+    route: &'static RestRoute,
+    /// What a template that declares it takes; `None` for what only routes know.
+    iam: Option<IamActions>,
+    srn_type: &'static str,
 }
 
 impl Access {
     pub(crate) fn srn_type(&self) -> &str {
-        &self.iam.srn_type
+        self.srn_type
     }
 
+    /// Whether it takes the admin role beside any action.
     pub(crate) fn admin_only(&self) -> bool {
-        self.iam.admin_only
+        self.iam.as_ref().is_some_and(|iam| iam.admin_only)
     }
 
-    pub(crate) fn list(&self) -> &str {
-        &self.list
+    /// What listing takes.
+    pub(crate) fn list(&self) -> String {
+        self.route.permission(self.route.list)
     }
 
     /// What reading one resource takes.
-    pub(crate) fn getting<'a>(&'a self, p: &Principal, object: &'a StoredObject) -> Question<'a> {
-        self.question(p, &self.get, object.project.as_ref(), Target::Stored(object))
+    pub(crate) fn getting<'a>(&self, p: &Principal, object: &'a StoredObject) -> Question<'a> {
+        self.doing(p, self.route.get, object)
+    }
+
+    /// What one of the route's operations on a resource takes.
+    pub(crate) fn doing<'a>(&self, p: &Principal, operation: &str, object: &'a StoredObject) -> Question<'a> {
+        self.question(p, self.route.permission(operation), object.project.as_ref(), Target::Stored(object))
     }
 
     /// What writing takes.
@@ -65,22 +73,33 @@ impl Access {
     /// # Errors
     /// The type has no such route.
     pub(crate) fn writing<'a>(
-        &'a self,
+        &self,
         p: &Principal,
         verb: Verb,
         project: Option<&'a ProjectId>,
         target: Target<'a>,
     ) -> Result<Question<'a>, ControlError> {
-        let action = required(&self.iam, verb);
+        let action = match &self.iam {
+            Some(iam) => required(iam, verb).map(ToString::to_string),
+            None => self.operation(verb).map(|operation| self.route.permission(operation)),
+        };
         let action =
             action.ok_or_else(|| ControlError::new(WireCode::ResourceNotFound, "There is no such route."))?;
         Ok(self.question(p, action, project, target))
     }
 
+    fn operation(&self, verb: Verb) -> Option<&'static str> {
+        match verb {
+            Verb::Create => self.route.create,
+            Verb::Update => self.route.update,
+            Verb::Delete => self.route.delete,
+        }
+    }
+
     fn question<'a>(
-        &'a self,
+        &self,
         p: &Principal,
-        action: &'a str,
+        action: String,
         project: Option<&'a ProjectId>,
         target: Target<'a>,
     ) -> Question<'a> {
@@ -94,8 +113,8 @@ impl Access {
             Target::New(properties) => Context::of_properties(properties),
             Target::Stored(object) => Context::of_properties(&shown_properties(object)),
         };
-        let srn = named(&self.iam.srn_type, project, id);
-        Question { action, srn, project, context, admin_only: self.iam.admin_only }
+        let srn = named(self.srn_type, project, id);
+        Question { action: action.into(), srn, project, context, admin_only: self.admin_only() }
     }
 }
 
@@ -116,11 +135,8 @@ impl Control {
         let missing = || ControlError::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
         let route = rest_routes().iter().find(|route| route.type_name == type_name.as_str());
         let route = route.ok_or_else(missing)?;
+        let srn_type = Platform::srn_type(type_name).ok_or_else(missing)?;
         let iam = self.catalog.get(type_name).and_then(|rules| rules.capabilities().iam.clone());
-        Ok(Access {
-            iam: iam.ok_or_else(missing)?,
-            list: format!("{}:{}", route.module, route.list),
-            get: format!("{}:{}", route.module, route.get),
-        })
+        Ok(Access { route, iam, srn_type })
     }
 }

@@ -5,12 +5,13 @@ use crate::{Control, ControlError, Principal};
 use formwork_iam::{Context, Decision, Srn, decide};
 use formwork_model::{Json, ProjectId, WireCode};
 use formwork_store::{AuditRecord, DomainError, DomainTx};
+use std::borrow::Cow;
 
 /// What is to be decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'a> {
     /// The action (`agents:CreateAgent`).
-    pub(crate) action: &'a str,
+    pub(crate) action: Cow<'a, str>,
     /// On what.
     pub(crate) srn: Srn,
     /// In which project it is; `None` for what is in none.
@@ -23,13 +24,19 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// About something in a project.
-    pub(crate) fn new(action: &'a str, project: &'a ProjectId, srn: Srn) -> Self {
-        Self { action, srn, project: Some(project), context: Context::new(), admin_only: false }
+    pub(crate) fn new(action: impl Into<Cow<'a, str>>, project: &'a ProjectId, srn: Srn) -> Self {
+        Self {
+            action: action.into(),
+            srn,
+            project: Some(project),
+            context: Context::new(),
+            admin_only: false,
+        }
     }
 
     /// About something in no project, which only admins may do.
-    pub(crate) fn global(action: &'a str, srn: Srn) -> Self {
-        Self { action, srn, project: None, context: Context::new(), admin_only: true }
+    pub(crate) fn global(action: impl Into<Cow<'a, str>>, srn: Srn) -> Self {
+        Self { action: action.into(), srn, project: None, context: Context::new(), admin_only: true }
     }
 
     /// About something that only admins may do.
@@ -87,7 +94,7 @@ impl Control {
     }
 
     fn decision(p: &Principal, question: &Question<'_>) -> Decision {
-        let mut decision = decide(&p.subject, question.action, &question.srn, &question.context);
+        let mut decision = decide(&p.subject, &question.action, &question.srn, &question.context);
         let in_reach = question.project.is_none_or(|project| Self::sees(p, project));
         decision.allowed &= in_reach && (!question.admin_only || p.is_admin());
         decision
@@ -119,7 +126,7 @@ impl Control {
             at: self.clock.now(),
             actor: p.actor.to_string(),
             project: question.project.cloned(),
-            action: question.action.to_owned(),
+            action: question.action.to_string(),
             subject: subject.to_owned(),
             allowed: decision.allowed,
             detail: serde_json::json!({ "srn": question.srn.to_string(), "by": decision.by.to_string() }),

@@ -59,8 +59,8 @@ impl Control {
             }
             Gate::CreateResource(type_name, named) => {
                 let access = self.access(type_name)?;
-                let project = Self::project_of(p, named.as_ref())?;
-                let question = access.writing(p, Verb::Create, Some(&project), Target::New(&Json::Null))?;
+                let project = Self::home(p, type_name, named.as_ref())?;
+                let question = access.writing(p, Verb::Create, project.as_ref(), Target::New(&Json::Null))?;
                 self.permit(p, &question, "").await.map(drop)
             }
             Gate::UpdateResource(type_name, id) => {
@@ -79,7 +79,7 @@ impl Control {
                 self.user(id).await.map(drop)
             }
             Gate::Admin { action, srn_type } => {
-                self.permit(p, &Question::global(action, Srn::any_global(srn_type)), "").await.map(drop)
+                self.permit(p, &Question::global(*action, Srn::any_global(srn_type)), "").await.map(drop)
             }
         }
     }

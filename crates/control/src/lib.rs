@@ -46,4 +46,4 @@ pub use tokens::{NewToken, TokenRecord};
 pub use users::{Login, NewUser, UserView};
 
 pub use formwork_engine::Clock;
-pub use formwork_platform::UpdateMode;
+pub use formwork_platform::{Made, UpdateMode};

@@ -3,8 +3,11 @@
 use crate::access::{Target, Verb};
 use crate::authorise::{Permit, demand_project, forbidden};
 use crate::{Control, ControlError, JsonMap, Principal};
-use formwork_model::{Json, ProjectId, TypeName};
-use formwork_platform::{Caller, Companion, Platform, RestList, UpdateMode};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_platform::{
+    ActionMethod, Caller, Companion, Made, Platform, RestAction, RestList, RestParent, RestRoute, UpdateMode,
+    shown_properties,
+};
 use formwork_store::{AuditRecord, DomainError, DomainTx, Page, StoredObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,15 +22,75 @@ impl Control {
         p: &Principal,
         type_name: &TypeName,
         body: Json,
+    ) -> Result<Made, ControlError> {
+        let access = self.access(type_name)?;
+        let (named, body) = if Platform::is_global(type_name) { (None, body) } else { split_project(body)? };
+        let project = Self::home(p, type_name, named.as_ref())?;
+        let question = access.writing(p, Verb::Create, project.as_ref(), Target::New(&body))?;
+        let permit = self.permit(p, &question, "").await?;
+        if let Some(project) = &project {
+            self.demand_project(project).await?;
+        }
+        let platform = self.accompanied(permit, Json::Null, None, project.as_ref());
+        Ok(platform.rest_make(&caller(p), type_name, project.as_ref(), body, None).await?)
+    }
+
+    /// The project that a new resource is to be in; `None` for a type that is in none.
+    pub(crate) fn home(
+        p: &Principal,
+        type_name: &TypeName,
+        named: Option<&ProjectId>,
+    ) -> Result<Option<ProjectId>, ControlError> {
+        if Platform::is_global(type_name) { Ok(None) } else { Self::project_of(p, named).map(Some) }
+    }
+
+    /// The project of the resource whose collection a route serves; with an `id`, only if that is
+    /// one of its items. What may be done there is decided by the item.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`.
+    pub async fn parent_project(
+        &self,
+        p: &Principal,
+        route: &RestRoute,
+        parent: &RestParent,
+        parent_id: &str,
+        id: Option<&str>,
+    ) -> Result<Option<ProjectId>, ControlError> {
+        let found = self.resource(p, &parent.type_name.into(), parent_id).await?;
+        let Some(id) = id else { return Ok(found.project) };
+        let item = self.resource(p, &route.type_name.into(), id).await?;
+        if shown_properties(&item)[parent.property].as_str() == Some(parent_id) {
+            return Ok(found.project);
+        }
+        let message = format!("{} '{parent_id}' has no {} '{id}'", parent.type_name, route.type_name);
+        Err(ControlError::new(WireCode::ResourceNotFound, message))
+    }
+
+    /// Carries out one of a route's actions on a resource.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`, and what the type refuses with.
+    pub async fn act_on_resource(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        action: &RestAction,
     ) -> Result<Json, ControlError> {
         let access = self.access(type_name)?;
-        let (named, body) = split_project(body)?;
-        let project = Self::project_of(p, named.as_ref())?;
-        let question = access.writing(p, Verb::Create, Some(&project), Target::New(&body))?;
-        let permit = self.permit(p, &question, "").await?;
-        self.demand_project(&project).await?;
-        let platform = self.accompanied(permit, Json::Null, None, Some(&project));
-        Ok(platform.rest_create(&caller(p), type_name, &project, body, None).await?)
+        let object = self.resource(p, type_name, id).await?;
+        let question = access.doing(p, action.operation, &object);
+        let (caller, within) = (caller(p), within(&object));
+        if action.method == ActionMethod::Get {
+            if !Self::may(p, &question) {
+                return Err(self.resource_missing(type_name, id).await);
+            }
+            return Ok(self.platform.rest_act(&caller, type_name, within.as_deref(), id, action).await?);
+        }
+        let permit = self.permit(p, &question, id).await?;
+        let platform = self.accompanied(permit, Json::Null, Some(id), None);
+        Ok(platform.rest_act(&caller, type_name, within.as_deref(), id, action).await?)
     }
 
     /// One resource.
@@ -70,7 +133,7 @@ impl Control {
             return Err(forbidden());
         }
         let named = filters.remove("project_id").map(ProjectId::from);
-        let projects = self.reach(p, named.as_ref(), access.list(), access.srn_type()).await?;
+        let projects = self.reach(p, named.as_ref(), &access.list(), access.srn_type()).await?;
         let filters = filters.into_iter().collect();
         let query = RestList { type_name: type_name.clone(), projects, filters, limit: Some(limit), offset };
         Ok(self.platform.rest_list(query).await?)
@@ -173,7 +236,7 @@ impl Companion for Decided {
 
     fn after(&self, tx: &mut dyn DomainTx, answer: &Json) -> Result<(), DomainError> {
         let mut record = self.record.clone();
-        if let (true, Some(id)) = (record.subject.is_empty(), answer["id"].as_str()) {
+        if let (true, Some(id)) = (record.subject.is_empty(), answer["shown"]["id"].as_str()) {
             id.clone_into(&mut record.subject);
         }
         tx.audit(record)

@@ -9,8 +9,8 @@ mod tests {
     #[test]
     fn every_route_of_ours_is_in_the_catalogue() {
         for route in crate::rest_routes() {
-            for operation in [route.create, route.list, route.get, route.update, route.delete] {
-                let action = format!("{}:{operation}", route.module);
+            for operation in route.operations() {
+                let action = route.permission(operation);
                 assert!(is_known_action(&action), "{action}");
             }
         }

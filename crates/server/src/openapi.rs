@@ -174,7 +174,9 @@ fn schemas() -> Map<String, Json> {
         let Some(schemas) = types.shift_remove(route.type_name) else { continue };
         let of = |suffix| type_schema(route.type_name, suffix);
         all.insert(of(""), schemas.representation);
-        all.insert(of("Create"), schemas.create);
+        if route.create.is_some() {
+            all.insert(of("Create"), schemas.create);
+        }
         if route.update_modes.contains(&UpdateMode::Patch) {
             all.insert(of("Patch"), schemas.patch);
         }

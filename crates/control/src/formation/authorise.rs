@@ -10,6 +10,7 @@ use formwork_model::{
     Action, Catalog as _, DeletionPolicy, IamActions, Json, NativeId, Observation, ProjectId, Row, RowId,
     RowRef, Step, TypeName, WireCode,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -121,7 +122,7 @@ impl<'a> Asking<'a> {
         }
         let id = native_id.map_or("*", NativeId::as_str);
         let question = Question {
-            action: &action,
+            action: Cow::Borrowed(&action),
             srn: named(&iam.srn_type, Some(self.project), id),
             project: Some(self.project),
             context: self.context(step, verb, row),

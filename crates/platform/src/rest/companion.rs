@@ -13,7 +13,8 @@ pub trait Companion: Send + Sync {
     /// A refusal of the call.
     fn before(&self, tx: &mut dyn DomainTx) -> Result<(), DomainError>;
 
-    /// Writes what belongs to the effect, whose answer this is; null for a delete.
+    /// Writes what belongs to the effect, whose answer this is: a create's [`Made`](crate::Made), an
+    /// update's object, null for a delete.
     ///
     /// # Errors
     /// A fault of the store.
