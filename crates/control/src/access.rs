@@ -79,13 +79,19 @@ impl Access {
         project: Option<&'a ProjectId>,
         target: Target<'a>,
     ) -> Result<Question<'a>, ControlError> {
+        Ok(self.question(p, self.action(verb)?, project, target))
+    }
+
+    /// The action that a write takes.
+    ///
+    /// # Errors
+    /// The type has no such route.
+    pub(crate) fn action(&self, verb: Verb) -> Result<String, ControlError> {
         let action = match &self.iam {
             Some(iam) => required(iam, verb).map(ToString::to_string),
             None => self.operation(verb).map(|operation| self.route.permission(operation)),
         };
-        let action =
-            action.ok_or_else(|| ControlError::new(WireCode::ResourceNotFound, "There is no such route."))?;
-        Ok(self.question(p, action, project, target))
+        action.ok_or_else(|| ControlError::new(WireCode::ResourceNotFound, "There is no such route."))
     }
 
     fn operation(&self, verb: Verb) -> Option<&'static str> {

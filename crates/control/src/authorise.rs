@@ -88,6 +88,35 @@ impl Control {
         }
     }
 
+    /// The project that something is to be written in.
+    ///
+    /// # Errors
+    /// As [`project_of`](Self::project_of); that the credential is confined to another project is a
+    /// refusal like others, and in the audit by then.
+    pub(crate) async fn project_to_write(
+        &self,
+        p: &Principal,
+        named: Option<&ProjectId>,
+        action: &str,
+    ) -> Result<ProjectId, ControlError> {
+        let project = Self::project_of(p, named);
+        if let Err(error) = &project
+            && error.code == WireCode::ApiKeyProjectScope
+        {
+            let record = AuditRecord {
+                at: self.clock.now(),
+                actor: p.actor.to_string(),
+                project: named.cloned(),
+                action: action.to_owned(),
+                subject: String::new(),
+                allowed: false,
+                detail: serde_json::json!({ "by": "the project that the credential is confined to" }),
+            };
+            self.store.audit(record).await?;
+        }
+        project
+    }
+
     /// Whether the credential reaches into a project at all.
     pub(crate) fn sees(p: &Principal, project: &ProjectId) -> bool {
         p.scope.as_ref().is_none_or(|scope| scope == project)

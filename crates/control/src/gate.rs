@@ -50,7 +50,7 @@ impl Control {
                 Self::demand(p, &Self::planning(&project, None))
             }
             Gate::CreateFormation(named) => {
-                let project = Self::project_of(p, named.as_ref())?;
+                let project = self.project_to_write(p, named.as_ref(), "formations:CreateFormation").await?;
                 self.permit(p, &Self::creating(&project), "").await.map(drop)
             }
             Gate::UpdateFormation(id) => {
@@ -59,7 +59,7 @@ impl Control {
             }
             Gate::CreateResource(type_name, named) => {
                 let access = self.access(type_name)?;
-                let project = Self::home(p, type_name, named.as_ref())?;
+                let project = self.home(p, type_name, named.as_ref(), &access).await?;
                 let question = access.writing(p, Verb::Create, project.as_ref(), Target::New(&Json::Null))?;
                 self.permit(p, &question, "").await.map(drop)
             }
@@ -71,7 +71,7 @@ impl Control {
                 self.permit(p, &question, id).await.map(drop)
             }
             Gate::CreateToken(named) => {
-                Self::token_project(p, named.as_ref())?;
+                self.token_project(p, named.as_ref()).await?;
                 self.permit_token(p, "tokens:CreateToken", "").await.map(drop)
             }
             Gate::AttachPolicies(id) => {

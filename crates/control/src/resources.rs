@@ -1,6 +1,6 @@
 //! CRUD of the platform's types: the same functions that a deploy runs, through the same rules.
 
-use crate::access::{Target, Verb};
+use crate::access::{Access, Target, Verb};
 use crate::authorise::{Permit, demand_project, forbidden};
 use crate::{Control, ControlError, JsonMap, Principal};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
@@ -25,7 +25,7 @@ impl Control {
     ) -> Result<Made, ControlError> {
         let access = self.access(type_name)?;
         let (named, body) = if Platform::is_global(type_name) { (None, body) } else { split_project(body)? };
-        let project = Self::home(p, type_name, named.as_ref())?;
+        let project = self.home(p, type_name, named.as_ref(), &access).await?;
         let question = access.writing(p, Verb::Create, project.as_ref(), Target::New(&body))?;
         let permit = self.permit(p, &question, "").await?;
         if let Some(project) = &project {
@@ -36,12 +36,18 @@ impl Control {
     }
 
     /// The project that a new resource is to be in; `None` for a type that is in none.
-    pub(crate) fn home(
+    pub(crate) async fn home(
+        &self,
         p: &Principal,
         type_name: &TypeName,
         named: Option<&ProjectId>,
+        access: &Access,
     ) -> Result<Option<ProjectId>, ControlError> {
-        if Platform::is_global(type_name) { Ok(None) } else { Self::project_of(p, named).map(Some) }
+        if Platform::is_global(type_name) {
+            return Ok(None);
+        }
+        let action = access.action(Verb::Create)?;
+        self.project_to_write(p, named, &action).await.map(Some)
     }
 
     /// The project of the resource whose collection a route serves; with an `id`, only if that is

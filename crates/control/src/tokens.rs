@@ -97,13 +97,14 @@ impl Control {
 
     /// The project that a token is to be confined to: one that is confined can make only such as are
     /// confined too.
-    pub(crate) fn token_project(
+    pub(crate) async fn token_project(
+        &self,
         p: &Principal,
         named: Option<&ProjectId>,
     ) -> Result<Option<ProjectId>, ControlError> {
         match (named, &p.scope) {
             (None, None) => Ok(None),
-            _ => Self::project_of(p, named).map(Some),
+            _ => self.project_to_write(p, named, "tokens:CreateToken").await.map(Some),
         }
     }
 
@@ -130,7 +131,7 @@ impl Control {
         p: &Principal,
         new: NewToken,
     ) -> Result<(TokenRecord, Secret<String>), ControlError> {
-        let project = Self::token_project(p, new.project_id.as_ref())?;
+        let project = self.token_project(p, new.project_id.as_ref()).await?;
         let permit = self.permit_token(p, "tokens:CreateToken", "").await?;
         check_name(&new.name)?;
         let token =

@@ -124,6 +124,7 @@ fn request(plan: Plan) -> BeginRequest {
         objects: Vec::new(),
         requires: Vec::new(),
         audit: Vec::new(),
+        decisions: BTreeMap::new(),
     }
 }
 

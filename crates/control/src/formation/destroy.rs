@@ -1,6 +1,6 @@
 //! Teardown: everything the ledger stands for goes; the template is not needed.
 
-use super::deploy::{Beginning, Deploy};
+use super::deploy::{Beginning, Decisions, Deploy};
 use super::plan::Ready;
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending};
 use crate::operations::name_failures;
@@ -23,7 +23,12 @@ impl Control {
     ///
     /// # Errors
     /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`, `OPERATION_IN_PROGRESS`, `FORMATION_DELETE_FAILED`.
-    pub async fn delete_formation(&self, p: &Principal, id: &StackId) -> Result<Deploy, ControlError> {
+    pub async fn delete_formation(
+        &self,
+        p: &Principal,
+        id: &StackId,
+        decisions: &Decisions,
+    ) -> Result<Deploy, ControlError> {
         let existing = self.formation_record(p, id).await?;
         let permit = self.permit(p, &existing.question("formations:DeleteFormation"), id.as_str()).await?;
         self.demand_idle(&existing).await?;
@@ -64,6 +69,7 @@ impl Control {
             kind: OperationKind::Delete,
             record: doc.update(id, Some(existing.version)),
             permitted,
+            decisions,
         };
         self.begin(ready, beginning).await
     }

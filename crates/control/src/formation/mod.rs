@@ -15,7 +15,7 @@ mod view;
 /// Formations, as resource names spell their type.
 pub(crate) const SRN_TYPE: &str = "formation";
 
-pub use deploy::{CreateFormation, Deploy, UpdateFormation};
+pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;

@@ -102,6 +102,7 @@ pub fn request(id: &str, plan: &Arc<Plan>, rows: Vec<Row>) -> BeginRequest {
         objects: Vec::new(),
         requires: Vec::new(),
         audit: Vec::new(),
+        decisions: std::collections::BTreeMap::new(),
     }
 }
 

@@ -155,6 +155,8 @@ async fn an_admins_key_is_an_admin_in_its_project_alone() {
     let outside = key.post("/memories", json!({ "name": "x", "project_id": here })).await;
     assert_eq!(outside.outcome(), (403, "API_KEY_PROJECT_SCOPE"));
     assert_eq!(outside.meta(), &json!({ "scoped_project": there, "requested_project": here }));
+    let refusal = &world.get("/audit?limit=1").await.body["data"][0];
+    assert_eq!((&refusal["action"], &refusal["allowed"]), (&json!("memories:CreateMemory"), &json!(false)));
     assert_eq!(key.post("/projects", json!({ "name": "p" })).await.outcome(), (403, "FORBIDDEN"));
     assert_eq!(key.get("/users").await.outcome(), (403, "FORBIDDEN"));
     // What it makes can do no more: its token is confined as it is.

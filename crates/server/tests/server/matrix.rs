@@ -117,17 +117,26 @@ impl Case<'_> {
         route(self.type_name).expect("a type with actions has routes")
     }
 
+    /// The path of the type's collection, which may be below another item.
+    fn collection(&self) -> String {
+        let route = self.route();
+        route.parent.map_or_else(
+            || route.path.to_owned(),
+            |parent| route.path.replace(&format!("{{{}}}", parent.property), self.given.id(parent.type_name)),
+        )
+    }
+
     /// Removes what a formation made, so that types of which there can be only one can be made again.
     async fn tear_down(&self, stack: &str) {
         self.admin.send("DELETE", &format!("/formations/{stack}"), None).await;
     }
 
     async fn remove(&self, id: &str) {
-        self.admin.send("DELETE", &format!("{}/{id}", self.route().path), None).await;
+        self.admin.send("DELETE", &format!("{}/{id}", self.collection()), None).await;
     }
 
     async fn create(&self, may: bool) {
-        let direct = self.caller.world.post(self.route().path, self.body()).await;
+        let direct = self.caller.world.post(&self.collection(), self.body()).await;
         self.check("create by route", may, direct.status, &direct.text);
         if direct.status < 300 {
             self.remove(&direct.id()).await;
@@ -152,11 +161,11 @@ impl Case<'_> {
     async fn update(&self, may: bool) {
         if let (Some(_), Some(mode)) = (&self.iam.update, self.route().update_modes.first()) {
             let body = self.body();
-            let id = self.admin.made(self.route().path, body.clone()).await;
+            let id = self.admin.made(&self.collection(), body.clone()).await;
             let mut body = body;
             body.as_object_mut().expect("an object").remove("project_id");
             let method = if *mode == UpdateMode::Put { "PUT" } else { "PATCH" };
-            let path = format!("{}/{id}", self.route().path);
+            let path = format!("{}/{id}{}", self.collection(), self.route().update_suffix);
             let direct = self.caller.world.send(method, &path, Some(&body)).await;
             self.check("update by route", may, direct.status, &direct.text);
             self.remove(&id).await;
@@ -175,8 +184,8 @@ impl Case<'_> {
     }
 
     async fn delete(&self, may: bool) {
-        let id = self.admin.made(self.route().path, self.body()).await;
-        let direct = self.caller.world.send("DELETE", &format!("{}/{id}", self.route().path), None).await;
+        let id = self.admin.made(&self.collection(), self.body()).await;
+        let direct = self.caller.world.send("DELETE", &format!("{}/{id}", self.collection()), None).await;
         self.check("delete by route", may, direct.status, &direct.text);
         self.remove(&id).await;
         let stack = self.deployed().await;
