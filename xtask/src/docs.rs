@@ -84,8 +84,10 @@ fn type_page(rules: &dyn TypeRules) -> String {
     if let Some(route) = rest_routes().iter().find(|route| name.as_str() == route.type_name) {
         let _ = writeln!(
             page,
-            "\n## Routes\n\n`POST` and `GET /api/v1{0}`; `GET`, update and `DELETE /api/v1{0}/{{{1}}}`. The [OpenAPI document](../../../crates/server/openapi.json) has the details.",
-            route.path, route.id_param
+            "\n## Routes\n\n`POST` and `GET /api/v1{0}`; `GET`,{2} and `DELETE /api/v1{0}/{{{1}}}`. The [OpenAPI document](../../../crates/server/openapi.json) has the details.",
+            route.path,
+            route.id_param,
+            if route.update.is_some() { " update" } else { "" }
         );
     }
     page

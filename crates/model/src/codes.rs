@@ -51,6 +51,10 @@ codes! {
         ApiKeyProjectScope = "API_KEY_PROJECT_SCOPE",
         /// There is no such thing.
         ResourceNotFound = "RESOURCE_NOT_FOUND",
+        /// There is no such orchestration.
+        OrchestrationNotFound = "ORCHESTRATION_NOT_FOUND",
+        /// There is no such workflow.
+        WorkflowNotFound = "WORKFLOW_NOT_FOUND",
         /// The name is taken.
         NameConflict = "NAME_CONFLICT",
         /// Another operation holds the stack.
@@ -81,6 +85,10 @@ codes! {
         RequestTimeout = "REQUEST_TIMEOUT",
         /// The agent that is named does not exist in the project.
         AgentNotFound = "AGENT_NOT_FOUND",
+        /// The actor that is named does not exist in the project.
+        ActorNotFound = "ACTOR_NOT_FOUND",
+        /// The chat that is named does not exist in the project.
+        ChatNotFound = "CHAT_NOT_FOUND",
         /// The AI provider that is named does not exist in the project.
         AiProviderNotFound = "AI_PROVIDER_NOT_FOUND",
         /// The tool that is named does not exist in the project.
@@ -91,20 +99,72 @@ codes! {
         GuardrailNotFound = "GUARDRAIL_NOT_FOUND",
         /// The model route that is named does not exist in the project.
         ModelRouteNotFound = "MODEL_ROUTE_NOT_FOUND",
+        /// The policy that is named does not exist.
+        PolicyNotFound = "POLICY_NOT_FOUND",
+        /// What the trigger would start does not exist in the project.
+        TriggerTargetNotFound = "TRIGGER_TARGET_NOT_FOUND",
+        /// The type of a trigger cannot be changed.
+        TriggerTypeImmutable = "TRIGGER_TYPE_IMMUTABLE",
+        /// A trigger names an action for a target that has none.
+        TriggerActionNotAllowed = "TRIGGER_ACTION_NOT_ALLOWED",
+        /// A cron expression is not valid.
+        InvalidCronExpression = "INVALID_CRON_EXPRESSION",
+        /// The graph of an orchestration is not valid.
+        OrchestrationValidationFailed = "ORCHESTRATION_VALIDATION_FAILED",
+        /// The states and transitions of a workflow are not valid.
+        WorkflowValidationFailed = "WORKFLOW_VALIDATION_FAILED",
+        /// An ingestion rule is not valid.
+        IngestionRuleValidationFailed = "INGESTION_RULE_VALIDATION_FAILED",
         /// A `{{…}}` token is not one that tools know.
         InvalidTemplateToken = "INVALID_TEMPLATE_TOKEN",
         /// A pipeline step is not valid.
         PipelineInvalidStep = "PIPELINE_INVALID_STEP",
         /// An output schema is not a JSON Schema object.
         InvalidOutputSchema = "INVALID_OUTPUT_SCHEMA",
+        /// An actor is spoken for by an agent or by a chat, not by both.
+        AgentAndChatExclusive = "AGENT_AND_CHAT_EXCLUSIVE",
+        /// A message has the role `system` where the agent's own instructions apply.
+        SystemMessageNotAllowed = "SYSTEM_MESSAGE_NOT_ALLOWED",
+        /// A key of a tool context cannot be the name of a header.
+        InvalidToolContextKey = "INVALID_TOOL_CONTEXT_KEY",
+        /// The agent allows an actor one open session.
+        SingleSessionConflict = "SINGLE_SESSION_CONFLICT",
+        /// The session takes no more messages.
+        SessionClosed = "SESSION_CLOSED",
+        /// The session ended for want of messages.
+        SessionExpired = "SESSION_EXPIRED",
+        /// The content of the generation was purged.
+        GenerationContentUnavailable = "GENERATION_CONTENT_UNAVAILABLE",
+        /// Messages of the actor exist.
+        ActorHasMessages = "ACTOR_HAS_MESSAGES",
+        /// A document still stands on the file.
+        FileHasDependents = "FILE_HAS_DEPENDENTS",
+        /// Tools or agents still use the guardrail.
+        GuardrailHasReferences = "GUARDRAIL_HAS_REFERENCES",
         /// AI providers still use the secret.
         SecretHasDependents = "SECRET_HAS_DEPENDENTS",
         /// Agents, chats or routes still use the AI provider.
         AiProviderHasDependents = "AI_PROVIDER_HAS_DEPENDENTS",
         /// Generations or traces of the agent exist.
         AgentHasDependents = "AGENT_HAS_DEPENDENTS",
+        /// Ingestion rules still use the tool.
+        ToolHasDependents = "TOOL_HAS_DEPENDENTS",
+        /// Agents still use the model route.
+        ModelRouteHasDependents = "MODEL_ROUTE_HAS_DEPENDENTS",
+        /// Triggers still run within the policy.
+        PolicyHasDependents = "POLICY_HAS_DEPENDENTS",
+        /// Tasks of the workflow are still open.
+        WorkflowHasOpenTasks = "WORKFLOW_HAS_OPEN_TASKS",
+        /// There is a quota for the same use already.
+        QuotaConflict = "QUOTA_CONFLICT",
+        /// There is an ingestion rule for the same content types already.
+        IngestionRuleGlobConflict = "INGESTION_RULE_GLOB_CONFLICT",
         /// The project still has resources.
         ProjectHasDependents = "PROJECT_HAS_DEPENDENTS",
+        /// There are users already, so the first one can't be made.
+        BootstrapAlreadyCompleted = "BOOTSTRAP_ALREADY_COMPLETED",
+        /// Too many attempts in too short a time.
+        RateLimited = "RATE_LIMITED",
         /// A sealed value cannot be opened with this instance key.
         SecretNotDecryptable = "SECRET_NOT_DECRYPTABLE",
         /// A failure that carried no code of its own.

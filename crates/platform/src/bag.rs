@@ -21,7 +21,7 @@ pub(crate) fn check_bag(
     completeness: Completeness,
     findings: &mut Findings,
 ) {
-    let schema = entry.schema();
+    let schema = entry.stored_schema();
     if !properties.is_object() {
         let message = format!("{} `properties` must be an object", entry.title());
         findings.error(DiagnosticCode::WrongType, Path::root(), message);
@@ -50,12 +50,13 @@ pub(crate) fn check_bag(
 
 /// The required properties that the bag does not name, in the schema's order.
 pub(crate) fn missing<'e>(entry: &'e TypeEntry, properties: Node<'_>) -> Vec<&'e str> {
-    let required = entry.schema().properties.iter().filter(|(_, property)| property.hint.required_on_create);
+    let required =
+        entry.stored_schema().properties.iter().filter(|(_, property)| property.hint.required_on_create);
     required.map(|(name, _)| &**name).filter(|name| properties.raw_member(name).is_none()).collect()
 }
 
 fn names(entry: &TypeEntry) -> String {
-    entry.schema().names().collect::<Vec<_>>().join(", ")
+    entry.stored_schema().names().collect::<Vec<_>>().join(", ")
 }
 
 fn check_property(

@@ -9,12 +9,13 @@ static CATALOG: LazyLock<Arc<PlatformCatalog>> = LazyLock::new(|| Arc::new(Platf
 
 /// The types of the platform.
 pub struct PlatformCatalog {
+    /// The types, and after them the records that only the routes make.
     entries: IndexMap<&'static str, Arc<TypeEntry>>,
 }
 
 impl PlatformCatalog {
     fn build() -> Self {
-        let entries = types::ALL.iter().map(|kind| TypeEntry::new(*kind));
+        let entries = types::ALL.iter().chain(types::RECORDS).map(|kind| TypeEntry::new(*kind));
         Self { entries: entries.map(|entry| (entry.name(), Arc::new(entry))).collect() }
     }
 
@@ -26,6 +27,12 @@ impl PlatformCatalog {
         self.entries.get(name)
     }
 
+    /// The type that a template may declare.
+    pub(crate) fn declarable(&self, name: &str) -> Option<&Arc<TypeEntry>> {
+        let (index, _, entry) = self.entries.get_full(name)?;
+        (index < types::ALL.len()).then_some(entry)
+    }
+
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<TypeEntry>> {
         self.entries.values()
     }
@@ -33,11 +40,11 @@ impl PlatformCatalog {
 
 impl Catalog for PlatformCatalog {
     fn get(&self, name: &TypeName) -> Option<Arc<dyn TypeRules>> {
-        let entry = self.entry(name.as_str())?;
+        let entry = self.declarable(name.as_str())?;
         Some(Arc::clone(entry) as Arc<dyn TypeRules>)
     }
 
     fn names(&self) -> Vec<TypeName> {
-        self.entries.keys().map(|name| TypeName::from(*name)).collect()
+        self.entries.keys().take(types::ALL.len()).map(|name| TypeName::from(*name)).collect()
     }
 }

@@ -10,6 +10,8 @@
 
 mod bag;
 mod catalog;
+mod credentials;
+mod cron;
 mod definition;
 mod deletion;
 mod document;
@@ -17,24 +19,33 @@ mod draft;
 mod failure;
 mod findings;
 mod ids;
+mod json_logic;
 mod node;
 mod permissions;
 mod plugin;
+mod policy_document;
 mod redaction;
 mod references;
 mod rest;
+mod rewrite;
 mod scene;
+mod signing;
 mod types;
+mod versions;
 mod view;
 
 pub use catalog::PlatformCatalog;
+pub use credentials::{policy_document, shown_properties};
 pub use rest::{
-    Caller, DeleteStatus, PlatformError, RestList, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
-    rest_routes,
+    ActionMethod, Caller, Companion, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent,
+    RestRoute, TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
 };
+pub use types::ApiKeyRecord;
 
 pub(crate) use bag::{Completeness, check_bag};
-pub(crate) use definition::{Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
+pub(crate) use definition::{
+    Act, Definition, DependentRule, Dependents, Extra, PlatformType, Scope, TypeEntry,
+};
 pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};
@@ -47,12 +58,19 @@ use std::sync::Arc;
 pub struct Platform {
     store: Arc<dyn Store>,
     key: InstanceKey,
+    companion: Option<Arc<dyn Companion>>,
 }
 
 impl Platform {
     /// The platform over this store; secrets are sealed and compared under this key.
     pub fn new(store: Arc<dyn Store>, key: InstanceKey) -> Arc<Self> {
-        Arc::new(Self { store, key })
+        Arc::new(Self { store, key, companion: None })
+    }
+
+    /// The same platform for one call over REST, whose transaction has this companion.
+    #[must_use]
+    pub fn accompanied(&self, companion: Arc<dyn Companion>) -> Self {
+        Self { store: self.store.clone(), key: self.key.clone(), companion: Some(companion) }
     }
 
     /// The platform's types. It needs no store.
@@ -60,7 +78,17 @@ impl Platform {
         Arc::clone(PlatformCatalog::shared())
     }
 
-    pub(crate) fn entry(name: &TypeName) -> Option<Arc<TypeEntry>> {
-        PlatformCatalog::shared().entry(name.as_str()).cloned()
+    /// The type as resource names spell it, for a type that has routes.
+    pub fn srn_type(name: &TypeName) -> Option<&'static str> {
+        PlatformCatalog::shared().entry(name.as_str()).map(|entry| entry.definition().srn_type)
+    }
+
+    /// Whether a type's objects belong to no project, so that only the admin role reaches them.
+    pub fn is_global(name: &TypeName) -> bool {
+        PlatformCatalog::shared().entry(name.as_str()).is_some_and(|entry| entry.is_global())
+    }
+
+    pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {
+        PlatformCatalog::shared().declarable(name.as_str()).cloned()
     }
 }

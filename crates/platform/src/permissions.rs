@@ -1,130 +1,16 @@
-//! The actions that a policy may name (`formations-behaviour.md` §6.5), as data.
+//! The actions that a policy may name; the catalogue is `formwork-iam`'s.
 
-/// Each permission module with its operations.
-const CATALOGUE: &[(&str, &str)] = &[
-    ("activity", "ListActivity"),
-    ("actors", "ListActors CreateActor GetActor UpdateActor DeleteActor"),
-    (
-        "agents",
-        "CreateAgent ListAgents GetAgent UpdateAgent DeleteAgent CreateAgentGeneration ListAgentVersions \
-         GetAgentVersion RestoreAgentVersion SetAgentRelease CreateSession ListSessions GetSession \
-         UpdateSession DeleteSession SendSessionMessage SubmitSessionToolOutputs",
-    ),
-    (
-        "ai-providers",
-        "ListAiProviders CreateAiProvider GetAiProvider UpdateAiProvider DeleteAiProvider \
-         ListAiProviderModels GetAiProviderPrices ManageAiProviderPrices",
-    ),
-    ("api-keys", "ListApiKeys CreateApiKey GetApiKey UpdateApiKey DeleteApiKey"),
-    ("approvals", "ListApprovals GetApproval ListApprovalRecurrences ResolveApproval"),
-    ("audit", "ListAuditEntries GetAuditEntry ExportAuditEntries"),
-    ("chats", "CreateChat ListChats GetChat DeleteChat CreateChatCompletion"),
-    (
-        "conversations",
-        "ListConversations CreateConversation GetConversation UpdateConversation DeleteConversation \
-         GenerateConversationMessage",
-    ),
-    ("documents", "ListDocuments CreateDocument GetDocument UpdateDocument DeleteDocument IngestDocument"),
-    ("embeddings", "CreateEmbeddings"),
-    (
-        "evaluations",
-        "ListDatasets CreateDataset GetDataset DeleteDataset ListEvals CreateEval GetEval DeleteEval RunEval",
-    ),
-    ("exceptions", "ListExceptions GetException AcknowledgeException ResolveException"),
-    ("files", "GetFile CreateFile UploadFile DownloadFile UpdateFileMetadata DeleteFile"),
-    (
-        "formations",
-        "ValidateFormation PlanFormation CreateFormation ListFormations GetFormation UpdateFormation \
-         DeleteFormation ListFormationEvents",
-    ),
-    ("generations", "ListGenerations GetGeneration UpdateGeneration PurgeGenerationContent"),
-    (
-        "guardrails",
-        "CreateGuardrail ListGuardrails GetGuardrail UpdateGuardrail DeleteGuardrail ListGuardrailVersions \
-         GetGuardrailVersion RestoreGuardrailVersion EvaluateGuardrail DetachGuardrail",
-    ),
-    (
-        "ingestion-rules",
-        "ListIngestionRules CreateIngestionRule GetIngestionRule UpdateIngestionRule DeleteIngestionRule",
-    ),
-    ("knowledge", "SearchKnowledge"),
-    (
-        "memories",
-        "ListMemories CreateMemory GetMemory UpdateMemory DeleteMemory ListMemoryEntries CreateMemoryEntry \
-         GetMemoryEntry UpdateMemoryEntry DeleteMemoryEntry",
-    ),
-    ("model-routes", "ListModelRoutes CreateModelRoute GetModelRoute UpdateModelRoute DeleteModelRoute"),
-    (
-        "orchestrations",
-        "CreateOrchestration ValidateOrchestration ListOrchestrations GetOrchestration UpdateOrchestration \
-         DeleteOrchestration ListOrchestrationVersions GetOrchestrationVersion RestoreOrchestrationVersion \
-         StartRun ListRuns GetRun CancelRun SubmitHumanInput ResumeRun GetQueueStats",
-    ),
-    ("policies", "ListPolicies CreatePolicy GetPolicy UpdatePolicy DeletePolicy"),
-    (
-        "projects",
-        "ListProjects CreateProject GetProject UpdateProject DeleteProject GetProjectPrices ManageProjectPrices",
-    ),
-    ("quotas", "ListQuotas CreateQuota GetQuota UpdateQuota DeleteQuota"),
-    ("secrets", "ListSecrets CreateSecret GetSecret UpdateSecret DeleteSecret"),
-    ("tasks", "CreateTask ListTasks GetTask UpdateTask TransitionTask DeleteTask"),
-    ("tools", "CreateTool ListTools GetTool UpdateTool DeleteTool CallTool"),
-    ("traces", "ListTraces GetTrace GetTraceTree PurgeTraceContent"),
-    (
-        "triggers",
-        "ListTriggers CreateTrigger GetTrigger UpdateTrigger DeleteTrigger FireTrigger GetTriggerSecret \
-         RotateTriggerSecret ListTriggerFirings GetTriggerFiring",
-    ),
-    (
-        "usage",
-        "ListUsageMeters GetReceipt GetUsage ListThresholds ManageThresholds GetPriceBook ManagePriceBook",
-    ),
-    ("users", "ListUsers CreateUser GetUser DeleteUser AttachUserPolicies"),
-    (
-        "webhooks",
-        "ListWebhooks CreateWebhook GetWebhook UpdateWebhook DeleteWebhook RotateWebhookSecret \
-         GetWebhookSecret ListWebhookDeliveries GetWebhookDelivery RedeliverWebhookDelivery",
-    ),
-    (
-        "workflows",
-        "CreateWorkflow ListWorkflows GetWorkflow UpdateWorkflow DeleteWorkflow ListWorkflowVersions \
-         GetWorkflowVersion RestoreWorkflowVersion",
-    ),
-];
-
-/// Whether a policy may name this action: `*`, `module:*` or `module:Operation`.
-pub(crate) fn is_known_action(action: &str) -> bool {
-    if action == "*" {
-        return true;
-    }
-    let Some((module, operation)) = action.split_once(':') else { return false };
-    let Some((_, operations)) = CATALOGUE.iter().find(|(name, _)| *name == module) else { return false };
-    operation == "*" || operations.split(' ').any(|known| known == operation)
-}
+pub(crate) use formwork_iam::is_known_action;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_action_is_known_in_its_own_module_only() {
-        for known in
-            ["*", "agents:*", "agents:CreateAgent", "agents:CreateSession", "ai-providers:GetAiProvider"]
-        {
-            assert!(is_known_action(known), "{known}");
-        }
-        for unknown in
-            ["agents", "agents:", "agents:createAgent", "tools:CreateAgent", "bogus:*", "", ":", "a:b:c"]
-        {
-            assert!(!is_known_action(unknown), "{unknown}");
-        }
-    }
-
-    #[test]
     fn every_route_of_ours_is_in_the_catalogue() {
         for route in crate::rest_routes() {
-            for operation in [route.create, route.list, route.get, route.update, route.delete] {
-                let action = format!("{}:{operation}", route.module);
+            for operation in route.operations() {
+                let action = route.permission(operation);
                 assert!(is_known_action(&action), "{action}");
             }
         }

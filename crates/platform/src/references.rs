@@ -1,7 +1,7 @@
 //! Ids that a property holds: found, and resolved within the object's own project only (seed 4,
 //! "Ids a Template Names Are Resolved Within Its Own Project").
 
-use crate::Refusal;
+use crate::{PlatformCatalog, Refusal};
 use formwork_model::{Json, ProjectId, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, StoredObject};
 
@@ -13,10 +13,20 @@ pub(crate) enum RefKind {
     Tool,
     Memory,
     Document,
-    /// No such type yet: no id is found.
+    Agent,
+    Chat,
+    Actor,
+    Session,
+    Conversation,
+    Dataset,
+    Trace,
+    Generation,
     Guardrail,
-    /// No such type yet: no id is found.
     ModelRoute,
+    Policy,
+    Orchestration,
+    ApiKey,
+    Eval,
 }
 
 impl RefKind {
@@ -28,22 +38,46 @@ impl RefKind {
             Self::Tool,
             Self::Memory,
             Self::Document,
+            Self::Agent,
+            Self::Chat,
+            Self::Actor,
+            Self::Session,
+            Self::Conversation,
+            Self::Dataset,
+            Self::Trace,
+            Self::Generation,
             Self::Guardrail,
             Self::ModelRoute,
+            Self::Policy,
+            Self::Orchestration,
+            Self::ApiKey,
+            Self::Eval,
         ]
         .into_iter()
         .find(|kind| kind.type_name() == type_name)
     }
 
-    fn type_name(self) -> &'static str {
+    pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Secret => "secret",
             Self::AiProvider => "ai_provider",
             Self::Tool => "tool",
             Self::Memory => "memory",
             Self::Document => "document",
+            Self::Agent => "agent",
+            Self::Chat => "chat",
+            Self::Actor => "actor",
+            Self::Session => "session",
+            Self::Conversation => "conversation",
+            Self::Dataset => "dataset",
+            Self::Trace => "trace",
+            Self::Generation => "generation",
             Self::Guardrail => "guardrail",
             Self::ModelRoute => "model_route",
+            Self::Policy => "policy",
+            Self::Orchestration => "orchestration",
+            Self::ApiKey => "api_key",
+            Self::Eval => "eval",
         }
     }
 
@@ -56,8 +90,20 @@ impl RefKind {
             Self::Tool => (WireCode::ToolNotFound, "Tool"),
             Self::Memory => (WireCode::ValidationFailed, "Memory"),
             Self::Document => (WireCode::ValidationFailed, "Document"),
+            Self::Agent => (WireCode::AgentNotFound, "Agent"),
+            Self::Chat => (WireCode::ChatNotFound, "Chat"),
+            Self::Actor => (WireCode::ActorNotFound, "Actor"),
+            Self::Session => (WireCode::ValidationFailed, "Session"),
+            Self::Conversation => (WireCode::ValidationFailed, "Conversation"),
+            Self::Dataset => (WireCode::ValidationFailed, "Dataset"),
+            Self::Trace => (WireCode::ValidationFailed, "Trace"),
+            Self::Generation => (WireCode::ValidationFailed, "Generation"),
             Self::Guardrail => (WireCode::GuardrailNotFound, "Guardrail"),
             Self::ModelRoute => (WireCode::ModelRouteNotFound, "Model route"),
+            Self::Policy => (WireCode::PolicyNotFound, "Policy"),
+            Self::Orchestration => (WireCode::ValidationFailed, "Orchestration"),
+            Self::ApiKey => (WireCode::ValidationFailed, "API key"),
+            Self::Eval => (WireCode::ValidationFailed, "Eval"),
         };
         Refusal::new(code, format!("{noun} not found: {id}"))
     }
@@ -76,6 +122,11 @@ impl Reference {
     /// The top-level property it stands in.
     pub(crate) fn property(&self) -> &str {
         self.field.split('.').next().unwrap_or_default()
+    }
+
+    /// The refusal of this id if it is not in the project.
+    pub(crate) fn missing(&self) -> Refusal {
+        self.kind.missing(&self.to)
     }
 
     pub(crate) fn link(&self) -> Link {
@@ -101,23 +152,18 @@ fn each(value: &Json) -> std::slice::Iter<'_, Json> {
     }
 }
 
-/// The distinct links that the references amount to.
-pub(crate) fn links(references: &[Reference]) -> Vec<Link> {
-    let distinct: std::collections::BTreeSet<Link> = references.iter().map(Reference::link).collect();
-    distinct.into_iter().collect()
-}
-
-/// The object a reference names.
+/// The object a reference names, if it is in the project, or global as its type is.
 ///
 /// # Errors
-/// A refusal if it is not in the project.
+/// A fault of the store.
 pub(crate) fn resolve(
     tx: &mut dyn DomainTx,
-    project: &ProjectId,
+    project: Option<&ProjectId>,
     reference: &Reference,
-) -> Result<StoredObject, DomainError> {
-    let found = tx.get(&reference.to)?.filter(|object| {
-        object.type_name == reference.kind.type_name() && object.project.as_ref() == Some(project)
-    });
-    found.ok_or_else(|| reference.kind.missing(&reference.to).into())
+) -> Result<Option<StoredObject>, DomainError> {
+    let type_name = reference.kind.type_name();
+    let is_global = PlatformCatalog::shared().entry(type_name).is_some_and(|entry| entry.is_global());
+    let home = project.filter(|_| !is_global);
+    let found = tx.get(&reference.to)?;
+    Ok(found.filter(|object| object.type_name == type_name && object.project.as_ref() == home))
 }

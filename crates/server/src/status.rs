@@ -13,17 +13,30 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::RequestRejected
         | W::SecretUnavailable
         | W::AgentNotFound
+        | W::ActorNotFound
+        | W::ChatNotFound
+        | W::AgentAndChatExclusive
+        | W::SystemMessageNotAllowed
+        | W::InvalidToolContextKey
         | W::AiProviderNotFound
         | W::ToolNotFound
         | W::SecretNotFound
         | W::GuardrailNotFound
         | W::ModelRouteNotFound
+        | W::PolicyNotFound
+        | W::TriggerTargetNotFound
+        | W::TriggerTypeImmutable
+        | W::TriggerActionNotAllowed
+        | W::InvalidCronExpression
+        | W::OrchestrationValidationFailed
+        | W::WorkflowValidationFailed
+        | W::IngestionRuleValidationFailed
         | W::InvalidTemplateToken
         | W::PipelineInvalidStep
         | W::InvalidOutputSchema => StatusCode::BAD_REQUEST,
         W::Unauthorized => StatusCode::UNAUTHORIZED,
         W::Forbidden | W::ApiKeyProjectScope => StatusCode::FORBIDDEN,
-        W::ResourceNotFound => StatusCode::NOT_FOUND,
+        W::ResourceNotFound | W::OrchestrationNotFound | W::WorkflowNotFound => StatusCode::NOT_FOUND,
         W::NameConflict
         | W::OperationInProgress
         | W::VersionConflict
@@ -33,10 +46,25 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::FormationReplaceCleanupFailed
         | W::Canceled
         | W::OutcomeUnknown
+        | W::SingleSessionConflict
+        | W::SessionClosed
+        | W::GenerationContentUnavailable
+        | W::ActorHasMessages
+        | W::FileHasDependents
+        | W::GuardrailHasReferences
         | W::SecretHasDependents
         | W::AiProviderHasDependents
         | W::AgentHasDependents
-        | W::ProjectHasDependents => StatusCode::CONFLICT,
+        | W::ToolHasDependents
+        | W::ModelRouteHasDependents
+        | W::PolicyHasDependents
+        | W::WorkflowHasOpenTasks
+        | W::QuotaConflict
+        | W::IngestionRuleGlobConflict
+        | W::ProjectHasDependents
+        | W::BootstrapAlreadyCompleted => StatusCode::CONFLICT,
+        W::SessionExpired => StatusCode::GONE,
+        W::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         W::FormationHandlerFailed => StatusCode::BAD_GATEWAY,
         W::PluginUnavailable | W::RequestTimeout => StatusCode::SERVICE_UNAVAILABLE,

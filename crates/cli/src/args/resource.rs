@@ -3,8 +3,9 @@
 
 use super::kebab;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use formwork_model::{Catalog as _, Kind, PropertySchema, Schema};
-use formwork_platform::{Platform, RestRoute, UpdateMode, rest_routes};
+use formwork_api::Client;
+use formwork_model::{Kind, PropertySchema, Schema};
+use formwork_platform::{RestAction, RestRoute, UpdateMode, rest_routes, rest_schema};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct ResourceCall {
     pub(crate) route: &'static RestRoute,
+    /// The item whose collection it is about.
+    parent: Option<String>,
     pub(crate) action: ResourceAction,
 }
 
@@ -23,75 +26,99 @@ pub(crate) enum ResourceAction {
     Get { id: String },
     Update { id: String, body: Result<Map<String, Value>, String> },
     Delete { id: String, force: bool },
+    Act { id: String, action: &'static RestAction },
 }
 
 /// Adds the commands of all types.
 pub(super) fn add_commands(tree: Command) -> Command {
-    let catalog = Platform::catalog();
     rest_routes().iter().fold(tree, |tree, route| {
-        let Some(rules) = catalog.get(&route.type_name.into()) else { return tree };
-        let schema = rules.schema();
-        let title = rules.title();
-        tree.subcommand(
-            Command::new(kebab_name(route.create))
-                .about(format!("Make: {title}"))
+        let Some((title, schema)) = rest_schema(route.type_name) else { return tree };
+        tree.subcommands(commands(route, title, &schema))
+    })
+}
+
+fn commands(route: &'static RestRoute, title: &str, schema: &Schema) -> Vec<Command> {
+    let mut all = Vec::new();
+    if let Some(create) = route.create {
+        all.push(
+            command(create, "Make", title)
                 .arg(text("project-id", "The project; the credential's own if left out"))
                 .args(property_flags(schema)),
-        )
-        .subcommand(
-            Command::new(kebab_name(route.list))
-                .about(format!("List: {title}"))
-                .arg(text("limit", "How many to show, at most 100").value_name("N"))
-                .arg(text("offset", "How many to pass over").value_name("N"))
-                .args(route.list_filters.iter().map(|filter| text(&kebab(filter), "Only those with this"))),
-        )
-        .subcommand(Command::new(kebab_name(route.get)).about(format!("Show: {title}")).args(id_flags(route)))
-        .subcommand(
-            Command::new(kebab_name(route.update))
-                .about(format!("Change: {title}"))
-                .args(id_flags(route))
-                .args(property_flags(schema)),
-        )
-        .subcommand({
-            let delete = Command::new(kebab_name(route.delete))
-                .about(format!("Delete: {title}"))
-                .args(id_flags(route));
-            if route.force {
-                delete.arg(
-                    Arg::new("force")
-                        .long("force")
-                        .action(ArgAction::SetTrue)
-                        .help("Take its dependents along"),
-                )
-            } else {
-                delete
-            }
-        })
-    })
+        );
+    }
+    let filters = route.list_filters.iter().filter(|filter| !is_parent(route, filter));
+    all.push(
+        command(route.list, "List", title)
+            .arg(text("limit", "How many to show, at most 100").value_name("N"))
+            .arg(text("offset", "How many to pass over").value_name("N"))
+            .args(filters.map(|filter| text(&kebab(filter), "Only those with this")))
+            .args(parent_flag(route)),
+    );
+    all.push(command(route.get, "Show", title).args(id_flags(route)).args(parent_flag(route)));
+    if let Some(update) = route.update {
+        all.push(command(update, "Change", title).args(id_flags(route)).args(property_flags(schema)));
+    }
+    if let Some(delete) = route.delete {
+        let force = Arg::new("force").long("force").action(ArgAction::SetTrue);
+        let force = route.force.then(|| force.help("Take its dependents along"));
+        all.push(command(delete, "Delete", title).args(id_flags(route)).args(parent_flag(route)).args(force));
+    }
+    let act = |action: &RestAction| command(action.operation, action.path, title).args(id_flags(route));
+    all.extend(route.actions.iter().map(act));
+    all
+}
+
+fn command(operation: &str, verb: &str, title: &str) -> Command {
+    Command::new(kebab_name(operation)).about(format!("{verb}: {title}"))
+}
+
+fn is_parent(route: &RestRoute, property: &str) -> bool {
+    route.parent.is_some_and(|parent| parent.property == property)
+}
+
+/// The flag that names the item whose collection it is about. Commands with a flag for each
+/// property have it among those, under the same name.
+fn parent_flag(route: &RestRoute) -> Option<Arg> {
+    let parent = route.parent?;
+    let flag = Arg::new(format!("property.{}", parent.property)).long(kebab(parent.property));
+    Some(flag.value_name("ID").help("Whose").required(true))
 }
 
 /// The call of a parsed command, if it is one of a resource type.
 pub(super) fn call(name: &str, matches: &ArgMatches) -> Option<ResourceCall> {
     rest_routes().iter().find_map(|route| {
-        let action = if name == kebab_name(route.create) {
+        let is = |operation: &str| name == kebab_name(operation);
+        let action = if route.create.is_some_and(is) {
             ResourceAction::Create { body: body(route, matches, true) }
-        } else if name == kebab_name(route.list) {
+        } else if is(route.list) {
             ResourceAction::List { query: query(route, matches) }
-        } else if name == kebab_name(route.get) {
+        } else if is(route.get) {
             ResourceAction::Get { id: id(matches) }
-        } else if name == kebab_name(route.update) {
+        } else if route.update.is_some_and(is) {
             ResourceAction::Update { id: id(matches), body: body(route, matches, false) }
-        } else if name == kebab_name(route.delete) {
+        } else if route.delete.is_some_and(is) {
             let force = route.force && matches.get_flag("force");
             ResourceAction::Delete { id: id(matches), force }
+        } else if let Some(action) = route.actions.iter().find(|action| is(action.operation)) {
+            ResourceAction::Act { id: id(matches), action }
         } else {
             return None;
         };
-        Some(ResourceCall { route, action })
+        let parent = route
+            .parent
+            .and_then(|parent| matches.get_one::<String>(&format!("property.{}", parent.property)).cloned());
+        Some(ResourceCall { route, parent, action })
     })
 }
 
 impl ResourceCall {
+    /// The path of the collection.
+    pub(crate) fn collection(&self) -> String {
+        let Some(parent) = self.route.parent else { return self.route.path.to_owned() };
+        let id = Client::segment(self.parent.as_deref().unwrap_or_default());
+        self.route.path.replacen(&format!("{{{}}}", parent.property), &id, 1)
+    }
+
     /// The method that updates an item.
     pub(crate) fn update_method(&self) -> &'static str {
         if self.route.update_modes.contains(&UpdateMode::Patch) { "PATCH" } else { "PUT" }
@@ -147,8 +174,8 @@ fn body(route: &RestRoute, matches: &ArgMatches, with_project: bool) -> Result<M
     if with_project && let Some(project) = matches.get_one::<String>("project-id") {
         members.insert("project_id".to_owned(), Value::from(project.as_str()));
     }
-    let Some(rules) = Platform::catalog().get(&route.type_name.into()) else { return Ok(members) };
-    for (name, property) in &rules.schema().properties {
+    let Some((_, schema)) = rest_schema(route.type_name) else { return Ok(members) };
+    for (name, property) in &schema.properties {
         if let Some(text) = matches.get_one::<String>(&format!("property.{name}")) {
             let value = value(property, text)
                 .map_err(|expected| format!("`--{}` must be {expected}", kebab(name)))?;
@@ -176,8 +203,9 @@ fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
 }
 
 fn query(route: &RestRoute, matches: &ArgMatches) -> BTreeMap<String, String> {
-    let filters = route.list_filters.iter().copied().chain(["limit", "offset"]);
+    let filters = route.list_filters.iter().copied().filter(|filter| !is_parent(route, filter));
     filters
+        .chain(["limit", "offset"])
         .filter_map(|filter| Some((filter.to_owned(), matches.get_one::<String>(&kebab(filter))?.clone())))
         .collect()
 }

@@ -6,11 +6,13 @@ use crate::args::{ResourceAction, ResourceCall};
 use crate::exit::Exit;
 use crate::session::Session;
 use formwork_api::{Client, HttpMethod};
+use formwork_platform::ActionMethod;
 use serde_json::Value;
 
 pub(crate) async fn run(session: &Session, call: ResourceCall) -> Result<Exit, CommandError> {
-    let path = call.route.path;
+    let path = &call.collection();
     let item = |id: &str| format!("{path}/{}", Client::segment(id));
+    let suffix = call.route.update_suffix;
     let update = if call.update_method() == "PATCH" { HttpMethod::Patch } else { HttpMethod::Put };
     match call.action {
         ResourceAction::Create { body } => {
@@ -24,7 +26,15 @@ pub(crate) async fn run(session: &Session, call: ResourceCall) -> Result<Exit, C
         ResourceAction::Get { id } => show(session, HttpMethod::Get, &item(&id), &[], None).await,
         ResourceAction::Update { id, body } => {
             let body = Value::Object(body.map_err(CommandError::Argument)?);
-            show(session, update, &item(&id), &[], Some(&body)).await
+            show(session, update, &format!("{}{suffix}", item(&id)), &[], Some(&body)).await
+        }
+        ResourceAction::Act { id, action } => {
+            let method = match action.method {
+                ActionMethod::Get => HttpMethod::Get,
+                ActionMethod::Post => HttpMethod::Post,
+                ActionMethod::Delete => HttpMethod::Delete,
+            };
+            show(session, method, &format!("{}/{}", item(&id), action.path), &[], None).await
         }
         ResourceAction::Delete { id, force } => {
             let query: &[_] = if force { &[("force", "true")] } else { &[] };

@@ -1,7 +1,7 @@
 //! Strict bodies: unknown and missing fields are refused by name (`formations-behaviour.md` §1.1).
 
 use crate::{Node, Refusal, TypeEntry, UpdateMode};
-use formwork_model::{Json, ProjectId, TypeRules, WireCode};
+use formwork_model::{Json, ProjectId, WireCode};
 use serde_json::{Map, json};
 
 const PROJECT: &str = "project_id";
@@ -10,14 +10,17 @@ const PROJECT: &str = "project_id";
 ///
 /// # Errors
 /// A refusal that names what is unknown or missing.
-pub(crate) fn of_create(entry: &TypeEntry, project: &ProjectId, body: Json) -> Result<Json, Refusal> {
+pub(crate) fn of_create(entry: &TypeEntry, home: Option<&ProjectId>, body: Json) -> Result<Json, Refusal> {
     let mut members = members(body)?;
-    if let Some(named) = members.shift_remove(PROJECT)
-        && named.as_str() != Some(project.as_str())
+    // What is global has no project to name, so the field is unknown there.
+    if let Some(home) = home
+        && let Some(named) = members.shift_remove(PROJECT)
+        && named.as_str() != Some(home.as_str())
     {
         let message = "`project_id` must be the id of the project of the request";
         return Err(Refusal::new(WireCode::ValidationFailed, message));
     }
+    entry.kind().read_body(&mut members)?;
     refuse_unknown(entry, &members)?;
     let body = Json::Object(members);
     refuse_missing(&crate::bag::missing(entry, Node::Plain(&body)))?;
@@ -29,12 +32,14 @@ pub(crate) fn of_create(entry: &TypeEntry, project: &ProjectId, body: Json) -> R
 /// # Errors
 /// A refusal that names what is unknown or missing.
 pub(crate) fn of_update(entry: &TypeEntry, mode: UpdateMode, body: Json) -> Result<Json, Refusal> {
-    let members = members(body)?;
+    let mut members = members(body)?;
+    entry.kind().read_body(&mut members)?;
     refuse_unknown(entry, &members)?;
     let body = Json::Object(members);
     if mode == UpdateMode::Put {
         let mut missing = crate::bag::missing(entry, Node::Plain(&body));
-        missing.retain(|name| entry.schema().property(name).is_some_and(|found| !found.hint.create_only));
+        missing
+            .retain(|name| entry.stored_schema().property(name).is_some_and(|found| !found.hint.create_only));
         refuse_missing(&missing)?;
     }
     Ok(body)
@@ -48,7 +53,7 @@ fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
 }
 
 fn refuse_unknown(entry: &TypeEntry, members: &Map<String, Json>) -> Result<(), Refusal> {
-    let is_unknown = |name: &&String| entry.schema().property(name).is_none();
+    let is_unknown = |name: &&String| entry.stored_schema().property(name).is_none();
     let unknown: Vec<&str> = members.keys().filter(is_unknown).map(String::as_str).collect();
     if unknown.is_empty() {
         return Ok(());

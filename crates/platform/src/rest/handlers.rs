@@ -1,23 +1,35 @@
 //! REST CRUD: the functions of the plugin, with compare-and-set on the version.
 
 use crate::{
-    Completeness, Platform, PlatformError, Refusal, TypeEntry, deletion,
+    Completeness, Platform, PlatformCatalog, PlatformError, Refusal, TypeEntry, deletion,
     draft::{self, Given},
-    failure::{Failed, not_found},
+    failure::Failed,
     ids::new_id,
-    rest::body,
+    rest::{body, companion::accompanied},
+    scene::Revealed,
     view::representation,
 };
 use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainJob, StoredObject};
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::{Arc, OnceLock};
 
 /// Who calls. Authorisation has happened by then; this is who the change is by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The user or key.
     pub actor: ActorId,
+}
+
+/// The answer to a create.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Made {
+    /// The object as the routes show it.
+    pub shown: Json,
+    /// Whether it was there before: some types answer a create with the object it means.
+    pub existed: bool,
 }
 
 /// What an update does with properties that its body does not name.
@@ -30,8 +42,8 @@ pub enum UpdateMode {
 }
 
 impl Platform {
-    /// Makes an object in a project. A repeated `idempotency` token is answered with the first
-    /// outcome.
+    /// Makes an object in a project, or in none if its type is global, and answers it. A repeated
+    /// `idempotency` token is answered with the first outcome, but for what is told only once.
     ///
     /// # Errors
     /// [`PlatformError`].
@@ -39,12 +51,28 @@ impl Platform {
         &self,
         caller: &Caller,
         type_name: &TypeName,
-        project: &ProjectId,
+        project: Option<&ProjectId>,
         body: Json,
         idempotency: Option<ClientToken>,
     ) -> Result<Json, PlatformError> {
+        Ok(self.rest_make(caller, type_name, project, body, idempotency).await?.shown)
+    }
+
+    /// The same, saying whether the object was there already.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn rest_make(
+        &self,
+        caller: &Caller,
+        type_name: &TypeName,
+        project: Option<&ProjectId>,
+        body: Json,
+        idempotency: Option<ClientToken>,
+    ) -> Result<Made, PlatformError> {
         let entry = served(type_name)?;
-        let properties = body::of_create(&entry, project, body)?;
+        let home = home(&entry, project)?;
+        let properties = body::of_create(&entry, home.as_ref(), body)?;
         let given = Given {
             properties: Secret::new(properties),
             secret_paths: Vec::new(),
@@ -52,15 +80,32 @@ impl Platform {
             completeness: Completeness::Whole,
             actor: caller.actor.clone(),
         };
-        let token = idempotency.map(|token| self.rest_token(token, &entry, project));
-        let (key, project) = (self.key.clone(), project.clone());
-        let job_entry = Arc::clone(&entry);
+        let token = idempotency.map(|token| self.rest_token(token, &entry, home.as_ref()));
+        let (key, job_entry) = (self.key.clone(), Arc::clone(&entry));
+        // What is told once goes past the job's outcome, which is stored under the token.
+        let told = Arc::new(OnceLock::<Revealed>::new());
+        let tell = Arc::clone(&told);
         let job: DomainJob = Box::new(move |tx| {
+            let existing = match &home {
+                Some(project) => job_entry.kind().existing(tx, project, given.properties.expose())?,
+                None => None,
+            };
+            if let Some(object) = existing {
+                return Ok(json!(Made { shown: representation(&job_entry, &object)?, existed: true }));
+            }
             let id = new_id(job_entry.definition().id_prefix);
-            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)?;
-            representation(&job_entry, &object)
+            let made = draft::create(tx, &job_entry, &key, &id, home.as_ref(), &given)?;
+            tell.get_or_init(|| made.revealed);
+            Ok(json!(Made { shown: representation(&job_entry, &made.object)?, existed: false }))
         });
-        self.rest_run(&entry, token, job).await
+        let answer = self.rest_run(&entry, token, job).await?;
+        // Ours, or the stored outcome of a call that this token, and so this function, made.
+        let mut made = Made::deserialize(answer)
+            .map_err(|error| PlatformError::from(DomainError::Fault(Box::new(error))))?;
+        for (name, secret) in told.get().into_iter().flatten() {
+            made.shown[*name] = json!(secret.expose());
+        }
+        Ok(made)
     }
 
     /// One object, if it is in one of these projects (`None`: in any).
@@ -88,9 +133,8 @@ impl Platform {
     ) -> Result<(Json, u64), PlatformError> {
         let entry = served(type_name)?;
         let found = self.store.reader().object(id).await?;
-        let object = found
-            .filter(|object| is_visible(object, &entry, projects))
-            .ok_or_else(|| not_found(entry.definition().noun, id))?;
+        let object =
+            found.filter(|object| is_visible(object, &entry, projects)).ok_or_else(|| entry.not_found(id))?;
         Ok((representation(&entry, &object)?, object.version))
     }
 
@@ -148,30 +192,32 @@ impl Platform {
         force: bool,
     ) -> Result<(), PlatformError> {
         let entry = served(type_name)?;
-        let (id, projects) = (id.to_owned(), projects.map(<[_]>::to_vec));
+        let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or(DomainError::NotFound { id })?;
-            deletion::delete(tx, &object, force)?;
+            deletion::delete(tx, &key, &object, force)?;
             Ok(Json::Null)
         });
         self.rest_run(&entry, None, job).await.map(drop)
     }
 
-    async fn rest_run(
+    pub(super) async fn rest_run(
         &self,
         entry: &TypeEntry,
         token: Option<ClientToken>,
         job: DomainJob,
     ) -> Result<Json, PlatformError> {
+        let job = accompanied(job, self.companion.clone());
         let answer = self.store.domain(None, token, job).await;
-        answer.map_err(|failure| Failed::of(failure, entry.definition().noun).into())
+        answer.map_err(|failure| Failed::of(failure, Some(entry)).into())
     }
 
     /// A caller's token as one that no other route, project or formation step shares.
-    fn rest_token(&self, token: ClientToken, entry: &TypeEntry, project: &ProjectId) -> ClientToken {
-        let parts = [b"platform-rest", &token.0[..], entry.name().as_bytes(), project.as_str().as_bytes()];
+    fn rest_token(&self, token: ClientToken, entry: &TypeEntry, project: Option<&ProjectId>) -> ClientToken {
+        let project = project.map_or("", ProjectId::as_str);
+        let parts = [b"platform-rest", &token.0[..], entry.name().as_bytes(), project.as_bytes()];
         ClientToken(self.key.token(&parts))
     }
 }
@@ -179,11 +225,23 @@ impl Platform {
 /// The type that a route serves.
 pub(super) fn served(type_name: &TypeName) -> Result<Arc<TypeEntry>, Refusal> {
     let missing = || Refusal::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
-    Platform::entry(type_name).ok_or_else(missing)
+    PlatformCatalog::shared().entry(type_name.as_str()).cloned().ok_or_else(missing)
 }
 
-/// Whether the object is of this type and in reach of the caller.
-fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
+/// Where a new object is to live.
+fn home(entry: &TypeEntry, project: Option<&ProjectId>) -> Result<Option<ProjectId>, Refusal> {
+    if entry.is_global() {
+        return Ok(None);
+    }
+    let message = "Missing required field(s): project_id";
+    let missing =
+        || Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "missingFields": ["project_id"] }));
+    Ok(Some(project.ok_or_else(missing)?.clone()))
+}
+
+/// Whether the object is of this type and in reach of the caller. That only the admin role reaches
+/// what is global is decided before.
+pub(super) fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
     let in_reach = |projects: &[ProjectId]| object.project.as_ref().is_some_and(|own| projects.contains(own));
-    object.type_name == entry.name() && projects.is_none_or(in_reach)
+    object.type_name == entry.name() && (entry.is_global() || projects.is_none_or(in_reach))
 }

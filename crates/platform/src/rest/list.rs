@@ -4,7 +4,7 @@ use crate::{
     Platform, PlatformError, Refusal, TypeEntry, document::Document, rest::handlers::served,
     view::representation,
 };
-use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_model::{Json, Kind, ProjectId, TypeName, WireCode};
 use formwork_store::{Link, ListQuery, Page, StoredObject};
 use serde_json::json;
 
@@ -49,6 +49,7 @@ impl Platform {
             return Err(Refusal::new(WireCode::ValidationFailed, message).into());
         }
         let (projects, linked, tests) = narrowed(&entry, &query)?;
+        let projects = projects.filter(|_| !entry.is_global());
         if projects.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Page { items: Vec::new(), total: 0 });
         }
@@ -94,6 +95,22 @@ impl Platform {
     }
 }
 
+/// What a filter means: the type's own meaning, or for the name of a property its value.
+fn filter(entry: &TypeEntry, name: &str, value: &str) -> Result<Filter, Refusal> {
+    match entry.stored_schema().property(name) {
+        Some(property) if property.kind == Kind::String && !property.refers_to.is_empty() => {
+            Ok(Filter::Linked(Link { field: name.to_owned(), to: value.to_owned() }))
+        }
+        Some(property) if property.kind == Kind::String => Ok(Filter::Test(equals(name, value))),
+        _ => entry.kind().filter(name, value),
+    }
+}
+
+fn equals(property: &str, value: &str) -> Test {
+    let (property, value) = (property.to_owned(), value.to_owned());
+    Box::new(move |document| document.properties.get(&property).and_then(Json::as_str) == Some(&*value))
+}
+
 type Test = Box<dyn Fn(&Document) -> bool + Send + Sync>;
 type Narrowed = (Option<Vec<ProjectId>>, Option<Link>, Vec<Test>);
 
@@ -115,8 +132,10 @@ fn narrowed(entry: &TypeEntry, query: &RestList) -> Result<Narrowed, Refusal> {
             projects = Some(if in_reach { vec![named] } else { Vec::new() });
             continue;
         }
-        match entry.kind().filter(name, value)? {
-            Filter::Linked(link) => linked = Some(link),
+        match filter(entry, name, value)? {
+            Filter::Linked(link) if linked.is_none() => linked = Some(link),
+            // The store follows one link; the others are looked at in what it finds.
+            Filter::Linked(link) => tests.push(equals(&link.field, &link.to)),
             Filter::Test(test) => tests.push(test),
         }
     }

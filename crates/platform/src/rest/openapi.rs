@@ -1,9 +1,10 @@
 //! JSON Schemas for the OpenAPI document, generated from the types' own schemas.
 
-use crate::{PlatformCatalog, TypeEntry};
-use formwork_model::{Json, Kind, PropertySchema, TypeName, TypeRules, mask};
+use crate::{PlatformCatalog, TypeEntry, versions::VERSION};
+use formwork_model::{Json, Kind, PropertySchema, Schema, TypeName, TypeRules, mask};
 use indexmap::IndexMap;
 use serde_json::{Map, json};
+use std::sync::Arc;
 
 /// The JSON Schemas of one type.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,12 @@ pub struct TypeSchemas {
     pub representation: Json,
 }
 
+/// What the objects of a type hold, for whoever makes requests out of flags: its title and schema.
+pub fn rest_schema(type_name: &str) -> Option<(&'static str, Arc<Schema>)> {
+    let entry = PlatformCatalog::shared().entry(type_name)?;
+    Some((entry.definition().title, Arc::clone(entry.stored_schema())))
+}
+
 /// The JSON Schemas of all types, in their order.
 pub fn openapi_schemas() -> IndexMap<TypeName, TypeSchemas> {
     let entries = PlatformCatalog::shared().entries();
@@ -27,22 +34,25 @@ pub fn openapi_schemas() -> IndexMap<TypeName, TypeSchemas> {
 }
 
 fn schemas(entry: &TypeEntry) -> TypeSchemas {
-    let declared = || entry.schema().properties.iter();
-    let all = || declared().map(|(name, property)| (name.to_string(), property_schema(property)));
+    let stored = || entry.stored_schema().properties.iter();
+    let all = || stored().map(|(name, property)| (name.to_string(), property_schema(property)));
+    let declared = entry.schema().properties.iter();
+    let declared = declared.map(|(name, property)| (name.to_string(), property_schema(property))).collect();
     let required = |skip_fixed: bool| -> Vec<&str> {
-        declared()
+        stored()
             .filter(|(_, property)| property.hint.required_on_create)
             .filter(|(_, property)| !(skip_fixed && property.hint.create_only))
             .map(|(name, _)| &**name)
             .collect()
     };
     let project = json!({ "type": "string", "description": "The project that will own it" });
-    let with_project = std::iter::once(("project_id".to_owned(), project)).chain(all()).collect();
+    let project = (!entry.is_global()).then(|| ("project_id".to_owned(), project));
+    let with_project = project.into_iter().chain(all()).collect();
     let of = |members: Map<String, Json>, required: &[&str]| {
         object_schema(&entry.schema().doc, &members, required)
     };
     TypeSchemas {
-        properties: of(all().collect(), &required(false)),
+        properties: of(declared, &required(false)),
         create: of(with_project, &required(false)),
         patch: of(all().collect(), &[]),
         put: of(all().collect(), &required(true)),
@@ -104,20 +114,30 @@ fn representation(entry: &TypeEntry) -> Json {
     let time = json!({ "type": "string", "format": "date-time" });
     let mut members = Map::new();
     members.insert("id".to_owned(), json!({ "type": "string" }));
-    members.insert("project_id".to_owned(), json!({ "type": "string" }));
-    for (name, property) in &entry.schema().properties {
+    if !entry.is_global() {
+        members.insert("project_id".to_owned(), json!({ "type": "string" }));
+    }
+    for (name, property) in &entry.stored_schema().properties {
         if !property.hint.write_only {
             // A declared secret reads as the mask, whatever the property's type is.
             let shown = json!({ "anyOf": [property_schema(property), { "const": mask() }] });
             members.insert(name.to_string(), shown);
         }
     }
+    if entry.kind().versioned().is_some() {
+        members.insert(VERSION.to_owned(), json!({ "type": "integer" }));
+    }
     for extra in entry.kind().extras() {
         members.insert(extra.name.to_owned(), json!({ "type": type_of(extra.kind, extra.nullable) }));
     }
     members.insert("created_at".to_owned(), time.clone());
     members.insert("updated_at".to_owned(), time);
-    let required: Vec<&str> = members.keys().map(String::as_str).collect();
+    let required: Vec<String> = members.keys().cloned().collect();
+    for name in entry.kind().revealed() {
+        let doc = "Told once, to whoever makes it.";
+        members.insert((*name).to_owned(), json!({ "type": "string", "description": doc }));
+    }
+    let required: Vec<&str> = required.iter().map(String::as_str).collect();
     object_schema(&entry.schema().doc, &members, &required)
 }
 

@@ -11,32 +11,75 @@ static ROUTES: LazyLock<Vec<RestRoute>> =
 pub struct RestRoute {
     /// The type they serve.
     pub type_name: &'static str,
-    /// The collection (`/agents`).
+    /// The collection (`/agents`); below another item it holds that item's parameter
+    /// (`/datasets/{dataset_id}/items`).
     pub path: &'static str,
     /// The parameter that names an item (`agent_id`).
     pub id_param: &'static str,
+    /// The item whose collection it is, for a path with a parameter.
+    pub parent: Option<RestParent>,
     /// The permission module (`agents`).
     pub module: &'static str,
     /// The operation behind `POST` on the collection (`CreateAgent`).
-    pub create: &'static str,
+    pub create: Option<&'static str>,
     /// The operation behind `GET` on the collection.
     pub list: &'static str,
     /// The operation behind `GET` on an item.
     pub get: &'static str,
     /// The operation behind `PUT` and `PATCH` on an item.
-    pub update: &'static str,
+    pub update: Option<&'static str>,
     /// The operation behind `DELETE` on an item.
-    pub delete: &'static str,
+    pub delete: Option<&'static str>,
+    /// Operations that are authorised as an action of another name, with that action
+    /// (`evaluations:CreateDataset`).
+    pub gated_as: &'static [(&'static str, &'static str)],
     /// The methods that update an item.
     pub update_modes: &'static [UpdateMode],
+    /// What follows the item's id in the path of an update (`/metadata`).
+    pub update_suffix: &'static str,
     /// The query parameters that narrow a list, beside `limit` and `offset`.
     pub list_filters: &'static [&'static str],
     /// What a successful create answers.
     pub create_status: u16,
+    /// Whether a create may answer 200 with what is there already.
+    pub answers_existing: bool,
     /// What a successful delete answers.
     pub delete_status: DeleteStatus,
     /// Whether a delete takes `?force=true`.
     pub force: bool,
+    /// What else can be done with an item.
+    pub actions: &'static [RestAction],
+}
+
+/// The item whose collection a route serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestParent {
+    /// Its type.
+    pub type_name: &'static str,
+    /// The parameter in the path, and the property that holds its id.
+    pub property: &'static str,
+}
+
+/// What can be done with an item beyond reading and writing it (`GET /traces/{trace_id}/tree`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestAction {
+    /// The method.
+    pub method: ActionMethod,
+    /// What follows the item's path, without the slash.
+    pub path: &'static str,
+    /// The operation (`GetTraceTree`).
+    pub operation: &'static str,
+}
+
+/// The method of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionMethod {
+    /// It shows something and has no effect.
+    Get,
+    /// It changes something.
+    Post,
+    /// It takes something away.
+    Delete,
 }
 
 /// What a successful delete answers.
@@ -46,6 +89,43 @@ pub enum DeleteStatus {
     NoContent,
     /// 200 with `{"success": true}`.
     Ok,
+}
+
+impl RestRoute {
+    /// What most routes have in common, to be completed.
+    pub(crate) const USUAL: Self = Self {
+        type_name: "",
+        path: "",
+        id_param: "",
+        parent: None,
+        module: "",
+        create: None,
+        list: "",
+        get: "",
+        update: None,
+        delete: None,
+        gated_as: &[],
+        update_modes: &[],
+        update_suffix: "",
+        list_filters: &["project_id"],
+        create_status: 201,
+        answers_existing: false,
+        delete_status: DeleteStatus::NoContent,
+        force: false,
+        actions: &[],
+    };
+
+    /// All operations, those of single items' actions last.
+    pub fn operations(&self) -> impl Iterator<Item = &'static str> {
+        let usual = [self.create, Some(self.list), Some(self.get), self.update, self.delete];
+        usual.into_iter().flatten().chain(self.actions.iter().map(|action| action.operation))
+    }
+
+    /// The action that a principal must be allowed for an operation (`agents:CreateAgent`).
+    pub fn permission(&self, operation: &str) -> String {
+        let gate = self.gated_as.iter().find(|(name, _)| *name == operation);
+        gate.map_or_else(|| format!("{}:{operation}", self.module), |(_, action)| (*action).to_owned())
+    }
 }
 
 /// The routes of all types, in the order of the types.
@@ -59,24 +139,38 @@ mod tests {
 
     #[test]
     fn the_routes_read_as_documented() {
-        let lines: Vec<String> = rest_routes()
-            .iter()
-            .map(|route| {
-                format!(
-                    "{} {}/{{{}}} {:?} {:?} create={} delete={:?} force={} {}:{}",
-                    route.type_name,
-                    route.path,
-                    route.id_param,
-                    route.update_modes,
-                    route.list_filters,
-                    route.create_status,
-                    route.delete_status,
-                    route.force,
-                    route.module,
-                    [route.create, route.list, route.get, route.update, route.delete].join(" "),
-                )
-            })
-            .collect();
+        let lines: Vec<String> = rest_routes().iter().map(line).collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    fn line(route: &RestRoute) -> String {
+        let gates: Vec<String> = route.operations().map(|operation| gate(route, operation)).collect();
+        let actions: Vec<String> =
+            route.actions.iter().map(|action| format!("{:?} …/{}", action.method, action.path)).collect();
+        format!(
+            "{} {}/{{{}}} {:?}{} {:?} create={} delete={:?} force={} {} {}",
+            route.type_name,
+            route.path,
+            route.id_param,
+            route.update_modes,
+            route.update_suffix,
+            route.list_filters,
+            route.create_status,
+            route.delete_status,
+            route.force,
+            gates.join(" "),
+            actions.join(" "),
+        )
+        .trim_end()
+        .to_owned()
+    }
+
+    fn gate(route: &RestRoute, operation: &str) -> String {
+        let permission = route.permission(operation);
+        if permission.ends_with(&format!(":{operation}")) {
+            permission
+        } else {
+            format!("{operation}({permission})")
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `ai_provider`: a model vendor with the key to reach it.
 
-use crate::{Definition, DeleteStatus, DependentRule, Dependents, PlatformType, RestRoute, UpdateMode};
+use crate::{Definition, DependentRule, Dependents, PlatformType, RestRoute, UpdateMode};
 use formwork_model::{ImmutableRule, Kind, PropertySchema, WireCode};
 
 pub(super) struct AiProvider;
@@ -24,24 +24,46 @@ static ROUTE: RestRoute = RestRoute {
     path: "/ai-providers",
     id_param: "ai_provider_id",
     module: "ai-providers",
-    create: "CreateAiProvider",
+    create: Some("CreateAiProvider"),
     list: "ListAiProviders",
     get: "GetAiProvider",
-    update: "UpdateAiProvider",
-    delete: "DeleteAiProvider",
+    update: Some("UpdateAiProvider"),
+    delete: Some("DeleteAiProvider"),
     update_modes: &[UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
     force: true,
+    ..RestRoute::USUAL
 };
 
-/// `force` overrides price overrides and usage, which do not exist here; agents it never overrides.
-static DEPENDENTS: [Dependents; 1] = [Dependents {
-    type_name: "agent",
-    fields: &["ai_provider_id", "knowledge_config.extraction.ai_provider_id"],
-    rule: DependentRule::Block { code: WireCode::AiProviderHasDependents, count: "agentCount", force: false },
-}];
+/// `force` overrides price overrides and usage, which do not exist here; agents and chats it never overrides.
+static DEPENDENTS: [Dependents; 3] = [
+    Dependents {
+        type_name: "agent",
+        fields: &["ai_provider_id", "knowledge_config.extraction.ai_provider_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AiProviderHasDependents,
+            count: "agentCount",
+            force: false,
+        },
+    },
+    Dependents {
+        type_name: "chat",
+        fields: &["ai_provider_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AiProviderHasDependents,
+            count: "chatCount",
+            force: false,
+        },
+    },
+    Dependents {
+        type_name: "model_route",
+        fields: &["targets.ai_provider_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AiProviderHasDependents,
+            count: "modelRouteCount",
+            force: false,
+        },
+    },
+];
 
 impl PlatformType for AiProvider {
     fn define(&self) -> Definition {

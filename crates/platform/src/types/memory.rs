@@ -2,8 +2,8 @@
 
 use super::check_texts;
 use crate::{
-    Definition, DeleteStatus, DependentRule, Dependents, Findings, Node, PlatformType, Refusal, RestRoute,
-    UpdateMode, rest::Filter,
+    Definition, DependentRule, Dependents, Findings, Node, PlatformType, Refusal, RestRoute, UpdateMode,
+    rest::Filter,
 };
 use formwork_model::{ImmutableRule, Json, Kind, Path, PropertySchema};
 
@@ -14,16 +14,14 @@ static ROUTE: RestRoute = RestRoute {
     path: "/memories",
     id_param: "memory_id",
     module: "memories",
-    create: "CreateMemory",
+    create: Some("CreateMemory"),
     list: "ListMemories",
     get: "GetMemory",
-    update: "UpdateMemory",
-    delete: "DeleteMemory",
+    update: Some("UpdateMemory"),
+    delete: Some("DeleteMemory"),
     update_modes: &[UpdateMode::Put],
     list_filters: &["project_id", "tags"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
-    force: false,
+    ..RestRoute::USUAL
 };
 
 static DEPENDENTS: [Dependents; 1] =

@@ -1,12 +1,8 @@
 //! `memory_entry`: one thing that a memory holds.
 
 use super::check_texts;
-use crate::{
-    Definition, DeleteStatus, Extra, Findings, Node, PlatformType, Refusal, RestRoute, UpdateMode,
-    rest::Filter,
-};
+use crate::{Definition, Extra, Findings, Node, PlatformType, Refusal, RestRoute, UpdateMode, rest::Filter};
 use formwork_model::{ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
-use formwork_store::Link;
 
 pub(super) struct MemoryEntry;
 
@@ -15,16 +11,14 @@ static ROUTE: RestRoute = RestRoute {
     path: "/memory-entries",
     id_param: "entry_id",
     module: "memories",
-    create: "CreateMemoryEntry",
+    create: Some("CreateMemoryEntry"),
     list: "ListMemoryEntries",
     get: "GetMemoryEntry",
-    update: "UpdateMemoryEntry",
-    delete: "DeleteMemoryEntry",
+    update: Some("UpdateMemoryEntry"),
+    delete: Some("DeleteMemoryEntry"),
     update_modes: &[UpdateMode::Put],
     list_filters: &["memory_id", "include_invalidated"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
-    force: false,
+    ..RestRoute::USUAL
 };
 
 /// Where an entry came from and what became of it. Only running agents set these, and there are
@@ -80,10 +74,7 @@ impl PlatformType for MemoryEntry {
         &EXTRAS
     }
 
-    fn filter(&self, name: &str, value: &str) -> Result<Filter, Refusal> {
-        if name == "memory_id" {
-            return Ok(Filter::Linked(Link { field: "memory_id".to_owned(), to: value.to_owned() }));
-        }
+    fn filter(&self, _name: &str, value: &str) -> Result<Filter, Refusal> {
         let include: bool = value.parse().map_err(|_| {
             Refusal::new(WireCode::ValidationFailed, "`include_invalidated` must be true or false")
         })?;

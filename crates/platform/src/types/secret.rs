@@ -13,16 +13,15 @@ static ROUTE: RestRoute = RestRoute {
     path: "/secrets",
     id_param: "secret_id",
     module: "secrets",
-    create: "CreateSecret",
+    create: Some("CreateSecret"),
     list: "ListSecrets",
     get: "GetSecret",
-    update: "UpdateSecret",
-    delete: "DeleteSecret",
+    update: Some("UpdateSecret"),
+    delete: Some("DeleteSecret"),
     update_modes: &[UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
     delete_status: DeleteStatus::Ok,
     force: true,
+    ..RestRoute::USUAL
 };
 
 /// Tools that name the secret in a token do not block its deletion: their calls fail by name.

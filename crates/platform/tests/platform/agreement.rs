@@ -18,8 +18,16 @@ fn value() -> impl Strategy<Value = Json> {
         Just(json!("")),
         prop_oneof!["[a-z]{1,3}", Just("{{x}}".to_owned()), Just("{{context:k}}".to_owned())]
             .prop_map(Json::from),
-        prop_oneof![Just("pipeline"), Just("size"), Just("auto"), Just("full"), Just("openai")]
-            .prop_map(Json::from),
+        prop_oneof![
+            Just("pipeline"),
+            Just("size"),
+            Just("auto"),
+            Just("full"),
+            Just("openai"),
+            Just("exact_match"),
+            Just("B")
+        ]
+        .prop_map(Json::from),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         let name = prop_oneof![
@@ -33,6 +41,9 @@ fn value() -> impl Strategy<Value = Json> {
             Just("name"),
             Just("id"),
             Just("limit"),
+            Just("role"),
+            Just("content"),
+            Just("var"),
         ];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Json::from),
@@ -81,8 +92,19 @@ fn bag() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Json)>)> {
         ),
         of("document", &["title", "tags", "metadata", "chunk_strategy", "chunk_size", "chunk_overlap"]),
         of("memory", &["description", "tags", "bogus"]),
+        of("guardrail", &["class", "default_class", "guard", "escalate", "context_mode", "bogus"]),
+        of("file", &["prefix", "filename", "content_type", "size", "metadata"]),
+        of("actor", &["name", "external_id", "instructions", "bogus"]),
+        of("chat", &["name", "instructions", "model"]),
+        of("session", &["name", "auto_generate", "inactivity_ttl_seconds", "tool_context"]),
+        of("dataset_item", &["input", "expected_output", "metadata"]),
+        of("eval", &["scorers", "pass_threshold"]),
         of("secret", &["name", "value"]),
     ]
+}
+
+async fn dataset(world: &World) -> String {
+    world.create("dataset", json!({ "name": "d" })).await
 }
 
 proptest! {
@@ -95,7 +117,19 @@ proptest! {
         let base = match type_name {
             "tool" | "memory" => json!({ "name": "n" }),
             "document" => json!({ "content": "c" }),
-            "agent" => json!({ "ai_provider_id": runtime.block_on(world.create("ai_provider", provider())) }),
+            "agent" | "chat" => {
+                json!({ "ai_provider_id": runtime.block_on(world.create("ai_provider", provider())) })
+            }
+            "guardrail" => json!({ "name": "g", "class": "A" }),
+            "actor" => json!({ "name": "a" }),
+            "session" => json!({ "agent_id": runtime.block_on(world.agent()).1 }),
+            "dataset_item" => json!({ "dataset_id": runtime.block_on(dataset(&world)), "input": [] }),
+            "eval" => json!({
+                "name": "e",
+                "agent_id": runtime.block_on(world.agent()).1,
+                "dataset_id": runtime.block_on(dataset(&world)),
+                "scorers": [{ "type": "exact_match" }],
+            }),
             _ => json!({}),
         };
         let mut properties = base;

@@ -25,8 +25,9 @@ async fn a_document_has_a_file_and_chunks_which_go_with_it() {
     assert_eq!(chunk_texts(&world).await, ["aé", "b"]);
     let files = world.stored("file").await;
     assert_eq!(files.len(), 1);
-    let expected = json!({ "path": "/a", "filename": null, "content_type": "text/plain", "size": 5 });
+    let expected = json!({ "prefix": "/", "filename": "a", "content_type": "text/plain", "size": 5 });
     assert_eq!(files[0].doc["properties"], expected);
+    assert_eq!(files[0].doc["system"]["path"], json!("/a"));
     let shown = world.rest_get("document", &document).await.expect("a document");
     assert_eq!(shown["file_id"], json!(files[0].id));
     assert_eq!((&shown["size"], &shown["status"]), (&json!(5), &json!("ready")));
@@ -97,7 +98,7 @@ async fn a_document_with_its_file_and_chunks_lives_in_sqlite_too() {
     let platform = Platform::new(Arc::clone(&store), formwork_model::InstanceKey::from_bytes([5; 32]));
     let (type_name, project) = ("document".into(), "proj_one".into());
     let body = json!({ "content": "abcdef", "path": "/a", "chunk_strategy": "size", "chunk_size": 2, "chunk_overlap": 0 });
-    let made = platform.rest_create(&caller(), &type_name, &project, body, None).await.expect("made");
+    let made = platform.rest_create(&caller(), &type_name, Some(&project), body, None).await.expect("made");
     let id = made["id"].as_str().expect("an id");
     let body = json!({ "content": "abcd" });
     let changed =
@@ -113,4 +114,25 @@ async fn a_document_with_its_file_and_chunks_lives_in_sqlite_too() {
     assert_eq!(store.reader().objects(&chunks()).await.expect("a page").total, 2);
     platform.rest_delete(&caller(), &type_name, None, id, false).await.expect("deleted");
     assert_eq!(store.reader().objects(&chunks()).await.expect("a page").total, 0);
+}
+
+#[tokio::test]
+async fn the_file_of_a_document_follows_it_and_keeps_what_people_noted() {
+    let world = World::new();
+    let document = world.create("document", json!({ "content": "a", "path": "/a/x.txt" })).await;
+    let shown = world.rest_get("document", &document).await.expect("a document");
+    let file = shown["file_id"].as_str().expect("a file").to_owned();
+    let note = |body: Json| world.rest_update("file", &file, body, UpdateMode::Patch, None);
+    note(json!({ "metadata": "{}", "tags": { "k": "v" } })).await.expect("noted");
+    world.update("document", &document, json!({ "path": "/b/y.txt", "content": "abc" })).await;
+    let shown = world.rest_get("file", &file).await.expect("a file");
+    let seen = ["path", "prefix", "filename", "size", "metadata", "tags"].map(|name| shown[name].clone());
+    let expected =
+        [json!("/b/y.txt"), json!("/b/"), json!("y.txt"), json!(3), json!("{}"), json!({ "k": "v" })];
+    assert_eq!(seen, expected);
+    let refused = note(json!({ "filename": "z.txt" })).await.expect_err("not its own");
+    let message = format!("The file belongs to document '{document}': change the document's path instead");
+    assert_eq!(crate::world::wire(&refused).1, message);
+    let answer = world.try_create("file", json!({ "prefix": "b", "filename": "y.txt" }), &[]).await;
+    assert_eq!(refusal(&answer).2, "The path '/b/y.txt' is already taken in this project");
 }

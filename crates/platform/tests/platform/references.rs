@@ -16,7 +16,61 @@ struct Case {
     target: Option<Target>,
 }
 
+/// What suffices of a type that needs a name only.
+fn named() -> Json {
+    json!({ "name": "n" })
+}
+
 const CASES: &[Case] = &[
+    Case {
+        type_name: "actor",
+        properties: |id| json!({ "name": "a", "chat_id": id }),
+        wire: "CHAT_NOT_FOUND",
+        noun: "Chat",
+        target: None,
+    },
+    Case {
+        type_name: "actor",
+        properties: |id| json!({ "name": "a", "agent_id": id }),
+        wire: "AGENT_NOT_FOUND",
+        noun: "Agent",
+        target: None,
+    },
+    Case {
+        type_name: "chat",
+        properties: |id| json!({ "ai_provider_id": id }),
+        wire: "AI_PROVIDER_NOT_FOUND",
+        noun: "AI provider",
+        target: Some(("ai_provider", provider)),
+    },
+    Case {
+        type_name: "conversation",
+        properties: |id| json!({ "actor_id": id }),
+        wire: "ACTOR_NOT_FOUND",
+        noun: "Actor",
+        target: Some(("actor", named)),
+    },
+    Case {
+        type_name: "session",
+        properties: |id| json!({ "agent_id": id }),
+        wire: "AGENT_NOT_FOUND",
+        noun: "Agent",
+        target: None,
+    },
+    Case {
+        type_name: "dataset_item",
+        properties: |id| json!({ "dataset_id": id, "input": [] }),
+        wire: "VALIDATION_FAILED",
+        noun: "Dataset",
+        target: Some(("dataset", named)),
+    },
+    Case {
+        type_name: "guardrail",
+        properties: |id| json!({ "name": "g", "class": "A", "context_tool_id": id }),
+        wire: "TOOL_NOT_FOUND",
+        noun: "Tool",
+        target: Some(("tool", named)),
+    },
     Case {
         type_name: "ai_provider",
         properties: |id| {
@@ -54,7 +108,7 @@ const CASES: &[Case] = &[
         properties: |id| json!({ "name": "t", "guardrail_ids": [id] }),
         wire: "GUARDRAIL_NOT_FOUND",
         noun: "Guardrail",
-        target: None,
+        target: Some(("guardrail", || json!({ "name": "g", "class": "D" }))),
     },
     Case {
         type_name: "tool",
@@ -163,4 +217,68 @@ async fn a_dangling_id_does_not_stand_in_the_way_of_other_changes() {
     assert_eq!(answer.operation_status, OperationStatus::Success, "{answer:?}");
     let answer = world.update("agent", &agent, json!({ "tool_bindings": [{ "tool_id": tool }] })).await;
     assert_eq!(refusal(&answer).1, "TOOL_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn an_eval_names_what_its_ids_do_not_refer_to() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let dataset = world.create("dataset", json!({ "name": "d" })).await;
+    let eval = |agent: &str, dataset: &str, scorers: Json| json!({ "name": "e", "agent_id": agent, "dataset_id": dataset, "scorers": scorers });
+    let tool = |id: &str| json!([{ "type": "tool", "name": "t", "tool_id": id }]);
+    let judge = json!([{ "type": "llm_judge", "prompt": "p", "pass_threshold": 1, "ai_provider_id": "x" }]);
+    for (declared, wire, message) in [
+        (
+            eval("x", &dataset, json!([])),
+            "VALIDATION_FAILED",
+            "agent_id 'x' does not reference a agent in this project.",
+        ),
+        (
+            eval(&agent, &agent, json!([])),
+            "VALIDATION_FAILED",
+            &format!("dataset_id '{agent}' does not reference a dataset in this project."),
+        ),
+        (eval(&agent, &dataset, tool("x")), "TOOL_NOT_FOUND", "Tool not found: x"),
+        (eval(&agent, &dataset, judge), "AI_PROVIDER_NOT_FOUND", "AI provider not found: x"),
+    ] {
+        let answer = world.try_create("eval", declared, &[]).await;
+        assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, wire, message));
+    }
+}
+
+#[tokio::test]
+async fn scorers_are_held_against_the_agent_and_the_tools_they_name() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let dataset = world.create("dataset", json!({ "name": "d" })).await;
+    let client = world.create("tool", json!({ "name": "c", "type": "client" })).await;
+    let schema = json!({ "ai_provider_id": provider, "output_schema": { "type": "object" } });
+    let with_schema = world.create("agent", schema).await;
+    let eval = |name: &str, agent: &str, scorer: Json| json!({ "name": name, "agent_id": agent, "dataset_id": dataset, "scorers": [scorer] });
+    let refused = [
+        (
+            eval("a", &agent, json!({ "type": "tool", "name": "t", "tool_id": client })),
+            "scorers.0.tool_id references a client tool; client tools cannot be executed server-side.",
+        ),
+        (
+            eval("a", &agent, json!({ "type": "output_schema" })),
+            "scorers.0: an output_schema scorer without a schema needs an agent that has an output_schema.",
+        ),
+    ];
+    for (declared, message) in refused {
+        let answer = world.try_create("eval", declared, &[]).await;
+        assert_eq!(refusal(&answer).2, message);
+    }
+    world.create("eval", eval("b", &with_schema, json!({ "type": "output_schema" }))).await;
+    world.create("eval", eval("c", &agent, json!({ "type": "output_schema", "schema": {} }))).await;
+    let answer = world.try_create("eval", eval("c", &agent, json!({ "type": "exact_match" })), &[]).await;
+    assert_eq!(refusal(&answer).1, "NAME_CONFLICT");
+}
+
+#[tokio::test]
+async fn a_chat_without_a_provider_is_refused() {
+    let world = World::new();
+    let answer = world.try_create("chat", json!({ "name": "c" }), &[]).await;
+    let message = "A chat needs an ai_provider_id: the project has no default model route to inherit.";
+    assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, "VALIDATION_FAILED", message));
 }

@@ -1,38 +1,10 @@
 //! REST: strict bodies, representations, versions, lists.
 
-use crate::world::{World, caller, provider, wire};
-use formwork_model::{ClientToken, Json, ProjectId, WireCode};
-use formwork_platform::{PlatformError, RestList, UpdateMode};
+use crate::world::{World, caller, id_of, list_of, provider, wire};
+use formwork_model::{ClientToken, Json, ProjectId, TypeName, WireCode};
+use formwork_platform::{RestList, UpdateMode};
 use formwork_store::Page;
 use serde_json::json;
-
-impl World {
-    async fn rest_update(
-        &self,
-        type_name: &str,
-        id: &str,
-        body: Json,
-        mode: UpdateMode,
-        version: Option<u64>,
-    ) -> Result<Json, PlatformError> {
-        let projects: &[ProjectId] = std::slice::from_ref(&self.project);
-        self.platform.rest_update(&caller(), &type_name.into(), Some(projects), id, body, mode, version).await
-    }
-
-    async fn rest_list(&self, query: RestList) -> Result<Page<Json>, PlatformError> {
-        self.platform.rest_list(query).await
-    }
-}
-
-fn list_of(type_name: &str, filters: &[(&str, &str)]) -> RestList {
-    RestList {
-        type_name: type_name.into(),
-        projects: None,
-        filters: filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        limit: None,
-        offset: 0,
-    }
-}
 
 fn names(page: &Page<Json>) -> Vec<&str> {
     page.items.iter().map(|item| item["name"].as_str().expect("a name")).collect()
@@ -52,12 +24,85 @@ async fn representations_have_these_fields() {
     let entry = json!({ "memory_id": memory["id"], "content": "c" });
     let entry = world.rest_create("memory_entry", entry).await.expect("made");
     let document = world.rest_create("document", json!({ "content": "c" })).await.expect("made");
-    insta::with_settings!({ filters => vec![
-        (r"(sec|aip|agent|tool|mem_entry|mem|doc|file)_[0-9A-Za-z]{16}", "${1}_[id]"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
-    ] }, {
+    insta::with_settings!({ filters => filters() }, {
         insta::assert_json_snapshot!([secret, provider, agent, tool, memory, entry, document]);
     });
+}
+
+fn filters() -> Vec<(&'static str, &'static str)> {
+    vec![
+        (r"([a-z]+(?:_entry)?)_[0-9A-Za-z]{16}", "${1}_[id]"),
+        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[time]"),
+    ]
+}
+
+#[tokio::test]
+async fn representations_of_conversations_evaluations_and_files_have_these_fields() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let actor = world.rest_made("actor", json!({ "name": "a", "external_id": "u1", "tags": {} })).await;
+    let chat = world.rest_made("chat", json!({ "ai_provider_id": provider })).await;
+    let conversation = world.rest_made("conversation", json!({ "actor_id": actor["id"] })).await;
+    let session = json!({ "agent_id": agent, "actor_id": actor["id"] });
+    let session = world.rest_made("session", session).await;
+    let message = json!({ "session_id": session["id"], "message": "hello" });
+    let message = world.rest_made("message", message).await;
+    let dataset = world.rest_made("dataset", json!({ "name": "d" })).await;
+    let item = json!({ "dataset_id": dataset["id"], "input": [{ "role": "user", "content": "hi" }] });
+    let item = world.rest_made("dataset_item", item).await;
+    let scorers = json!([{ "type": "exact_match" }]);
+    let eval = json!({ "name": "e", "agent_id": agent, "dataset_id": dataset["id"], "scorers": scorers });
+    let eval = world.rest_made("eval", eval).await;
+    let file = world.rest_made("file", json!({ "prefix": "docs", "filename": "a.txt" })).await;
+    let guardrail = json!({ "name": "g", "class": "B", "guard": { "<": [{ "var": "args.n" }, 5] } });
+    let guardrail = world.rest_made("guardrail", guardrail).await;
+    let trace = world.rest_made("trace", json!({ "agent_id": agent })).await;
+    let generation = json!({ "agent_id": agent, "trace_id": trace["id"] });
+    let generation = world.rest_made("generation", generation).await;
+    insta::with_settings!({ filters => filters() }, {
+        insta::assert_json_snapshot!([
+            actor, chat, conversation, session, message, dataset, item, eval, file, guardrail, trace, generation
+        ]);
+    });
+}
+
+#[tokio::test]
+async fn an_actor_is_made_once_for_an_external_id() {
+    let world = World::new();
+    let (caller, type_name) = (caller(), TypeName::from("actor"));
+    let make = |body: Json| world.platform.rest_make(&caller, &type_name, &world.project, body, None);
+    let first = make(json!({ "name": "a", "external_id": "u1" })).await.expect("made");
+    let again = make(json!({ "name": "b", "external_id": "u1" })).await.expect("shown");
+    assert!(!first.existed && again.existed);
+    assert_eq!(again.shown, first.shown, "nothing was changed");
+    assert!(!make(json!({ "name": "c" })).await.expect("made").existed);
+    let declared = world.try_create("actor", json!({ "name": "d", "external_id": "u1" }), &[]).await;
+    let message = "The external_id 'u1' is already taken in this project";
+    let refused = crate::world::refusal(&declared);
+    assert_eq!((refused.1, refused.2), ("NAME_CONFLICT", message), "a template owns what it makes");
+}
+
+#[tokio::test]
+async fn lists_are_narrowed_by_the_values_of_properties() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let (_, other) = world.agent().await;
+    let one = world.rest_made("actor", json!({ "name": "one", "external_id": "u1" })).await;
+    let two = world.rest_made("actor", json!({ "name": "two", "agent_id": agent })).await;
+    for (filter, value, expected) in [("external_id", "u1", "one"), ("agent_id", &*agent, "two")] {
+        let page = world.rest_list(list_of("actor", &[(filter, value)])).await.expect("a page");
+        assert_eq!((names(&page), page.total), (vec![expected], 1));
+    }
+    for (agent, actor) in [(&agent, &one), (&agent, &two), (&other, &one)] {
+        let session = json!({ "agent_id": agent, "actor_id": actor["id"] });
+        world.rest_made("session", session).await;
+    }
+    let filters = [("agent_id", &*agent), ("actor_id", id_of(&one)), ("status", "open")];
+    let page = world.rest_list(list_of("session", &filters)).await.expect("a page");
+    assert_eq!(page.total, 1);
+    assert_eq!((&page.items[0]["agent_id"], &page.items[0]["actor_id"]), (&json!(agent), &one["id"]));
+    let closed = world.rest_list(list_of("session", &[("status", "closed")])).await.expect("a page");
+    assert_eq!(closed.total, 0);
 }
 
 #[tokio::test]
@@ -185,8 +230,10 @@ async fn a_repeated_create_with_one_token_makes_one_object_per_type() {
         let body = json!({ "name": "m" });
         let world = &world;
         async move {
-            let made =
-                world.platform.rest_create(&caller(), &type_name.into(), &world.project, body, token).await;
+            let made = world
+                .platform
+                .rest_create(&caller(), &type_name.into(), Some(&world.project), body, token)
+                .await;
             made.expect("made")["id"].clone()
         }
     };

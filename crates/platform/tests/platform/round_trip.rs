@@ -181,3 +181,132 @@ async fn what_cannot_change_is_refused_and_never_passed_over() {
     let answer = world.update("document", &document, json!({ "filename": "b" })).await;
     assert_eq!(crate::world::refusal(&answer).2, "`filename` cannot be changed after creation");
 }
+
+#[tokio::test]
+async fn chats_actors_and_conversations_read_back() {
+    let world = World::new();
+    let provider = world.create("ai_provider", provider()).await;
+    let declared = json!({ "ai_provider_id": provider, "model": "m-2" });
+    let view = json!({ "ai_provider_id": provider, "name": null, "instructions": null, "model": "m-2" });
+    let chat = round_trip(&world, "chat", declared, view).await;
+    assert!(chat.starts_with("chat_"));
+    let declared = json!({ "name": "a", "external_id": "u1", "chat_id": chat });
+    let view = json!({
+        "name": "a", "external_id": "u1", "instructions": null, "agent_id": null, "chat_id": chat
+    });
+    let actor = round_trip(&world, "actor", declared, view).await;
+    assert!(actor.starts_with("actor_"));
+    let view = json!({ "name": null, "status": "open", "actor_id": actor });
+    let conversation = round_trip(&world, "conversation", json!({ "actor_id": actor }), view).await;
+    assert!(conversation.starts_with("conv_"));
+    let answer = world.update("actor", &actor, json!({ "external_id": null })).await;
+    assert_eq!(answer.resource_properties.expect("a view")["external_id"], Json::Null);
+    let agent = world.create("agent", json!({ "ai_provider_id": provider })).await;
+    let answer = world.update("actor", &actor, json!({ "agent_id": agent })).await;
+    let refused = crate::world::refusal(&answer);
+    assert_eq!(
+        (refused.1, refused.2),
+        ("AGENT_AND_CHAT_EXCLUSIVE", "agentId and chatId are mutually exclusive")
+    );
+    let answer = world.update("actor", &actor, json!({ "agent_id": agent, "chat_id": null })).await;
+    assert_eq!(answer.operation_status, OperationStatus::Success, "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_session_reads_back_without_what_only_routes_set() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let declared = json!({ "agent_id": agent, "tool_context": { "x-user": "u" } });
+    let view = json!({
+        "agent_id": agent, "name": null, "actor_id": null, "auto_generate": false,
+        "inactivity_ttl_seconds": 0, "tool_context": { "x-user": "u" },
+    });
+    let id = round_trip(&world, "session", declared, view).await;
+    assert!(id.starts_with("sess_"));
+}
+
+#[tokio::test]
+async fn datasets_items_and_evals_read_back() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let view = json!({ "name": "d", "description": null });
+    let dataset = round_trip(&world, "dataset", json!({ "name": "d" }), view).await;
+    assert!(dataset.starts_with("dset_"));
+    let input = json!([{ "role": "user", "content": "hi" }]);
+    let declared = json!({ "dataset_id": dataset, "input": input, "expected_output": "ho" });
+    let view = json!({
+        "dataset_id": dataset, "input": input, "expected_output": "ho", "metadata": null
+    });
+    let item = round_trip(&world, "dataset_item", declared, view).await;
+    assert!(item.starts_with("dsit_"));
+    let tool = world.create("tool", json!({ "name": "t" })).await;
+    let scorers = json!([
+        { "type": "exact_match" },
+        { "type": "llm_judge", "prompt": "p", "pass_threshold": 0.5, "ai_provider_id": provider },
+        { "type": "tool", "name": "mine", "tool_id": tool },
+    ]);
+    let declared = json!({
+        "name": "e", "agent_id": agent, "dataset_id": dataset, "scorers": scorers, "pass_threshold": 0.9
+    });
+    let eval = round_trip(&world, "eval", declared.clone(), declared).await;
+    assert!(eval.starts_with("eval_"));
+    let answer = world.update("eval", &eval, json!({ "pass_threshold": null })).await;
+    assert_eq!(answer.resource_properties.expect("a view")["pass_threshold"], Json::Null);
+}
+
+#[tokio::test]
+async fn files_and_guardrails_read_back() {
+    let world = World::new();
+    let declared = json!({ "prefix": "/d", "filename": "a.txt", "size": 3, "metadata": "{\"k\":1}" });
+    let mut view = declared.clone();
+    view["content_type"] = Json::Null;
+    let file = round_trip(&world, "file", declared, view).await;
+    assert!(file.starts_with("file_"));
+    let class = json!({ "if": [{ "var": "runtime.usage.tokens_24h" }, "B", "A"] });
+    let declared = json!({ "name": "g", "class": class, "escalate": true, "context_mode": "replace" });
+    let mut view = declared.clone();
+    view["description"] = Json::Null;
+    view["default_class"] = json!("C");
+    view["guard"] = Json::Null;
+    view["context_tool_id"] = Json::Null;
+    let guardrail = round_trip(&world, "guardrail", declared, view).await;
+    assert!(guardrail.starts_with("guard_"));
+}
+
+#[tokio::test]
+async fn an_item_stays_in_its_dataset_and_says_so_in_the_seeds_words() {
+    let world = World::new();
+    let dataset = world.create("dataset", json!({ "name": "d" })).await;
+    let other = world.create("dataset", json!({ "name": "o" })).await;
+    let item = world.create("dataset_item", json!({ "dataset_id": dataset, "input": [] })).await;
+    let answer = world.update("dataset_item", &item, json!({ "dataset_id": other })).await;
+    let message = format!(
+        "dataset_id is immutable: item '{item}' belongs to '{dataset}'. Declare a new dataset_item instead."
+    );
+    let refused = crate::world::refusal(&answer);
+    assert_eq!((refused.1, refused.2), ("VALIDATION_FAILED", &*message));
+}
+
+#[tokio::test]
+async fn no_fixed_property_is_passed_over() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let actor = world.create("actor", json!({ "name": "a" })).await;
+    let chat = world.create("chat", json!({ "ai_provider_id": provider, "name": "c" })).await;
+    let conversation = world.create("conversation", json!({})).await;
+    let session = world.create("session", json!({ "agent_id": agent })).await;
+    let file = world.create("file", json!({ "filename": "a" })).await;
+    for (type_name, id, name, value) in [
+        ("chat", &chat, "name", json!("d")),
+        ("chat", &chat, "instructions", json!("i")),
+        ("conversation", &conversation, "actor_id", json!(actor)),
+        ("session", &session, "actor_id", json!(actor)),
+        ("session", &session, "inactivity_ttl_seconds", json!(5)),
+        ("file", &file, "content_type", json!("text/plain")),
+        ("file", &file, "size", json!(1)),
+    ] {
+        let answer = world.update(type_name, id, json!({ name: value })).await;
+        let message = format!("`{name}` cannot be changed after creation");
+        assert_eq!(crate::world::refusal(&answer).2, message, "{type_name}");
+    }
+}

@@ -5,20 +5,20 @@ use formwork_model::{Catalog, Expr, ExprLeaf, Json, Part, Ref, TypeName};
 use formwork_platform::Platform;
 use serde_json::json;
 
-fn reference(label: &str) -> Expr {
+pub(crate) fn reference(label: &str) -> Expr {
     Expr::Leaf(ExprLeaf::Ref(Ref::native_id(label)))
 }
 
-fn object(members: Vec<(&str, Expr)>) -> Expr {
+pub(crate) fn object(members: Vec<(&str, Expr)>) -> Expr {
     Expr::object(members.into_iter().map(|(name, member)| (name.into(), member)).collect())
 }
 
-fn plain(value: Json) -> Expr {
+pub(crate) fn plain(value: Json) -> Expr {
     Expr::from(value)
 }
 
 /// Checks many bags and shows each with what was found.
-fn findings(type_name: &str, bags: &[Json]) -> String {
+pub(crate) fn findings(type_name: &str, bags: &[Json]) -> String {
     let line = |bag: &Json| format!("{bag}\n  {}", check(type_name, &plain(bag.clone())).join("\n  "));
     bags.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -168,6 +168,142 @@ fn the_rules_of_documents_memories_and_entries() {
 }
 
 #[test]
+fn the_rules_of_actors_and_chats() {
+    let actors = findings(
+        "actor",
+        &[
+            json!({ "name": " " }),
+            json!({ "name": "a", "agent_id": "x", "chat_id": "y" }),
+            json!({ "name": "a", "agent_id": "x", "chat_id": null, "tags": { "k": 1 } }),
+        ],
+    );
+    let chats = findings(
+        "chat",
+        &[json!({ "model": "m" }), json!({ "model": "m", "ai_provider_id": "p" }), json!({})],
+    );
+    insta::assert_snapshot!([actors, chats].join("\n"));
+}
+
+#[test]
+fn the_rules_of_sessions_files_and_items() {
+    let sessions = findings(
+        "session",
+        &[
+            json!({ "inactivity_ttl_seconds": -1, "message_delay_seconds": 1.5 }),
+            json!({ "tool_context": { "a b": "x", "x-user": 1, "sessionId": "s", "ok": "v" } }),
+        ],
+    );
+    let files = findings(
+        "file",
+        &[
+            json!({ "filename": "a/b", "size": -1 }),
+            json!({ "metadata": "{" }),
+            json!({ "metadata": "[1]", "filename": "a" }),
+        ],
+    );
+    let items = findings(
+        "dataset_item",
+        &[json!({ "input": [
+            1,
+            { "role": "system", "content": "c" },
+            { "role": "", "content": 1, "colour": "red" },
+            { "role": "user", "content": { "type": "document", "document_id": "doc_1" } },
+            {},
+        ] })],
+    );
+    insta::assert_snapshot!([sessions, files, items].join("\n"));
+}
+
+#[test]
+fn the_rules_of_scorers() {
+    let scorers = |scorers: Json| json!({ "scorers": scorers });
+    insta::assert_snapshot!(findings(
+        "eval",
+        &[
+            json!({ "pass_threshold": 1.5 }),
+            json!({ "pass_threshold": 0 }),
+            scorers(json!(["x", {}, { "type": "magic" }])),
+            scorers(json!([{ "type": "exact_match", "value": "x" }, { "type": "exact_match" }])),
+            scorers(
+                json!([{ "type": "contains" }, { "type": "contains", "value": "", "case_sensitive": 1 }])
+            ),
+            scorers(json!([{ "type": "json_logic" }])),
+            scorers(json!([{ "type": "json_logic", "expression": { "equals": [1, 2] } }])),
+            scorers(json!([{ "type": "output_schema", "schema": [] }])),
+            scorers(json!([{ "type": "embedding_similarity" }])),
+            scorers(json!([{ "type": "embedding_similarity", "pass_threshold": -0.1 }])),
+            scorers(json!([{ "type": "llm_judge", "pass_threshold": "high", "model": 1 }])),
+            scorers(json!([{ "type": "tool" }])),
+            scorers(json!([
+                { "type": "tool", "name": "contains", "tool_id": "t" },
+                { "type": "tool", "name": "mine", "tool_id": "t", "action": "a", "preset_parameters": {} },
+                { "type": "tool", "name": "mine", "tool_id": "t", "pass_threshold": 2 },
+            ])),
+        ]
+    ));
+}
+
+#[test]
+fn the_rules_of_guardrails() {
+    let class = |class: Json| json!({ "class": class });
+    let guard = |guard: Json| json!({ "class": "B", "guard": guard });
+    insta::assert_snapshot!(findings(
+        "guardrail",
+        &[
+            class(json!("A")),
+            class(json!("E")),
+            class(json!(1)),
+            class(json!(null)),
+            class(json!({})),
+            class(json!({ "if": [{ ">": [{ "var": "args.amount" }, 100] }, "C", "A"] })),
+            class(json!({ "when": [true, "A"] })),
+            json!({ "class": "A", "default_class": "Z" }),
+            guard(json!({})),
+            guard(json!({ "a": 1, "b": 2 })),
+            guard(json!({ "and": [{ "var": "context.user" }, { "var": "user.name" }, { "var": "" }] })),
+            guard(json!({ "<": [{ "var": "runtime.usage.cost_usd_24h" }, { "var": "runtime.moon" }] })),
+            json!({ "class": "C", "expires_in": 0 }),
+        ]
+    ));
+}
+
+#[test]
+fn json_logic_of_a_tool_has_known_operators() {
+    let found = check("tool", &plain(json!({ "output_mapping": { "cat": [{ "shout": "a" }] } })));
+    assert_eq!(found.len(), 1);
+    assert!(found[0].starts_with("p.output_mapping.cat[0]: Unknown JSON Logic operator 'shout'. Known: var"));
+}
+
+#[test]
+fn an_expression_may_stand_anywhere_in_the_later_types() {
+    let scorer = object(vec![
+        ("type", plain(json!("tool"))),
+        ("name", reference("N")),
+        ("tool_id", reference("T")),
+        ("pass_threshold", reference("P")),
+    ]);
+    let logic = object(vec![("type", plain(json!("json_logic"))), ("expression", reference("E"))]);
+    let scorers = Expr::array(vec![scorer, logic, object(vec![("type", reference("K"))]), reference("S")]);
+    assert_eq!(check("eval", &object(vec![("scorers", scorers)])), Vec::<String>::new());
+    let guard = object(vec![("<", Expr::array(vec![reference("X"), plain(json!({ "var": "args.n" }))]))]);
+    let guardrail =
+        object(vec![("class", reference("C")), ("guard", guard), ("default_class", reference("D"))]);
+    assert_eq!(check("guardrail", &guardrail), Vec::<String>::new());
+    let message = object(vec![("role", reference("R")), ("content", reference("C"))]);
+    let item = object(vec![("input", Expr::array(vec![message, reference("M")]))]);
+    assert_eq!(check("dataset_item", &item), Vec::<String>::new());
+    let context = object(vec![("x-user", reference("U"))]);
+    let session = object(vec![("tool_context", context), ("inactivity_ttl_seconds", reference("T"))]);
+    assert_eq!(check("session", &session), Vec::<String>::new());
+    let file = object(vec![("filename", reference("F")), ("metadata", reference("M"))]);
+    assert_eq!(check("file", &file), Vec::<String>::new());
+    let actor = object(vec![("name", reference("N")), ("agent_id", reference("A"))]);
+    assert_eq!(check("actor", &actor), Vec::<String>::new());
+    let chat = object(vec![("model", plain(json!("m"))), ("ai_provider_id", reference("P"))]);
+    assert_eq!(check("chat", &chat), Vec::<String>::new());
+}
+
+#[test]
 fn an_expression_may_stand_anywhere_in_a_tool() {
     let step =
         object(vec![("id", plain(json!("a"))), ("tool_id", reference("T")), ("input", reference("I"))]);
@@ -247,7 +383,7 @@ fn deep_values_are_checked_without_overflowing_the_stack() {
 fn each_type_says_how_the_engine_may_treat_it() {
     let catalog = Platform::catalog();
     let names: Vec<String> = catalog.names().iter().map(ToString::to_string).collect();
-    assert_eq!(names, ["ai_provider", "tool", "agent", "document", "memory", "memory_entry", "secret"]);
+    insta::assert_snapshot!("the_types_in_the_order_of_messages", names.join(", "));
     let lines: Vec<String> = catalog
         .names()
         .iter()

@@ -4,16 +4,35 @@ use formwork_model::{
     ActorId, Catalog, CheckContext, ClientToken, Diagnostics, Expr, InstanceKey, Json, NativeId,
     OperationErrorCode, Path, ProjectId, Secret, Severity, Timestamp, TypeName, WireCode,
 };
-use formwork_platform::{Caller, Platform, PlatformError};
+use formwork_platform::{Caller, Platform, PlatformError, RestList, UpdateMode, rest_routes};
 use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, OperationStatus, ProgressResult, ReadRequest, ReadResult,
     ResourcePlugin, UpdateRequest,
 };
-use formwork_store::{ListQuery, MemOptions, MemStore, Store, StoredObject};
+use formwork_store::{
+    Clock, DomainTx, Link, ListQuery, MemOptions, MemStore, NewObject, Page, Store, StoredObject, SystemClock,
+};
 use serde_json::json;
-use std::{fmt::Write as _, sync::Arc};
+use std::{
+    fmt::Write as _,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-pub(crate) const STORED_TYPES: [&str; 9] = [
+pub(crate) const STORED_TYPES: [&str; 35] = [
+    "actor",
+    "chat",
+    "conversation",
+    "dataset",
+    "dataset_item",
+    "eval",
+    "generation",
+    "guardrail",
+    "message",
+    "session",
+    "trace",
     "secret",
     "ai_provider",
     "memory",
@@ -23,9 +42,35 @@ pub(crate) const STORED_TYPES: [&str; 9] = [
     "document",
     "file",
     "document_chunk",
+    "agent_version",
+    "api_key",
+    "api_key_digest",
+    "ingestion_rule",
+    "model_route",
+    "orchestration",
+    "orchestration_version",
+    "policy",
+    "project_price",
+    "quota",
+    "task",
+    "trigger",
+    "webhook",
+    "workflow",
+    "workflow_version",
 ];
 
+/// The machine's clock, moved on by hand.
+#[derive(Default)]
+pub(crate) struct ShiftedClock(AtomicU64);
+
+impl Clock for ShiftedClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus(self.0.load(Ordering::SeqCst))
+    }
+}
+
 pub(crate) struct World {
+    pub(crate) clock: Arc<ShiftedClock>,
     pub(crate) store: MemStore,
     pub(crate) platform: Arc<Platform>,
     pub(crate) key: InstanceKey,
@@ -34,10 +79,16 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let store = MemStore::new(MemOptions::default());
+        let clock = Arc::<ShiftedClock>::default();
+        let store = MemStore::new(MemOptions { clock: clock.clone(), ..MemOptions::default() });
         let key = InstanceKey::from_bytes([5; 32]);
         let platform = Platform::new(Arc::new(store.clone()), key.clone());
-        Self { store, platform, key, project: "proj_one".into() }
+        Self { clock, store, platform, key, project: "proj_one".into() }
+    }
+
+    /// Lets time pass for the store.
+    pub(crate) fn advance(&self, seconds: u64) {
+        self.clock.0.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
 
     pub(crate) fn context(&self) -> CallContext {
@@ -116,7 +167,50 @@ impl World {
     }
 
     pub(crate) async fn rest_create(&self, type_name: &str, body: Json) -> Result<Json, PlatformError> {
-        self.platform.rest_create(&caller(), &type_name.into(), &self.project, body, None).await
+        self.platform.rest_create(&caller(), &type_name.into(), Some(&self.project), body, None).await
+    }
+
+    pub(crate) async fn rest_made(&self, type_name: &str, body: Json) -> Json {
+        self.rest_create(type_name, body).await.expect("made")
+    }
+
+    pub(crate) async fn rest_update(
+        &self,
+        type_name: &str,
+        id: &str,
+        body: Json,
+        mode: UpdateMode,
+        version: Option<u64>,
+    ) -> Result<Json, PlatformError> {
+        let projects = std::slice::from_ref(&self.project);
+        self.platform.rest_update(&caller(), &type_name.into(), Some(projects), id, body, mode, version).await
+    }
+
+    pub(crate) async fn rest_list(&self, query: RestList) -> Result<Page<Json>, PlatformError> {
+        self.platform.rest_list(query).await
+    }
+
+    pub(crate) async fn rest_delete(
+        &self,
+        type_name: &str,
+        id: &str,
+        force: bool,
+    ) -> Result<(), PlatformError> {
+        let projects = std::slice::from_ref(&self.project);
+        self.platform.rest_delete(&caller(), &type_name.into(), Some(projects), id, force).await
+    }
+
+    /// One of the actions of a type's route.
+    pub(crate) async fn rest_act(
+        &self,
+        type_name: &str,
+        id: &str,
+        operation: &str,
+    ) -> Result<Json, PlatformError> {
+        let route = rest_routes().iter().find(|route| route.type_name == type_name).expect("a route");
+        let action = route.actions.iter().find(|action| action.operation == operation).expect("an action");
+        let projects = std::slice::from_ref(&self.project);
+        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, action).await
     }
 
     pub(crate) async fn rest_get(&self, type_name: &str, id: &str) -> Result<Json, PlatformError> {
@@ -147,6 +241,28 @@ impl World {
         text
     }
 
+    /// Stores a record that no type of ours makes yet.
+    pub(crate) async fn leave(&self, type_name: &str, id: &str, links: &[(&str, &str)]) {
+        let link = |(field, to): &(&str, &str)| Link { field: (*field).to_owned(), to: (*to).to_owned() };
+        let object = NewObject {
+            id: id.to_owned(),
+            type_name: type_name.to_owned(),
+            project: Some(self.project.clone()),
+            doc: json!({}),
+            keys: Vec::new(),
+            links: links.iter().map(link).collect(),
+        };
+        let job = Box::new(move |tx: &mut dyn DomainTx| tx.insert(object).map(|_| Json::Null));
+        self.store.domain(None, None, job).await.expect("an insert");
+    }
+
+    /// Takes a record away, whatever it is.
+    pub(crate) async fn take(&self, id: &str) {
+        let id = id.to_owned();
+        let job = Box::new(move |tx: &mut dyn DomainTx| tx.delete(&id).map(Json::Bool));
+        self.store.domain(None, None, job).await.expect("a delete");
+    }
+
     /// An agent that can stand: with a provider of its own.
     pub(crate) async fn agent(&self) -> (String, String) {
         let provider = self.create("ai_provider", provider()).await;
@@ -166,6 +282,22 @@ pub(crate) fn create_request(type_name: &str, properties: Json, secrets: &[Path]
 
 pub(crate) fn caller() -> Caller {
     Caller { actor: ActorId::from("user_1") }
+}
+
+/// All objects of a type whose filters match.
+pub(crate) fn list_of(type_name: &str, filters: &[(&str, &str)]) -> RestList {
+    RestList {
+        type_name: type_name.into(),
+        projects: None,
+        filters: filters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        limit: None,
+        offset: 0,
+    }
+}
+
+/// The id of what a route answered.
+pub(crate) fn id_of(shown: &Json) -> &str {
+    shown["id"].as_str().expect("an id")
 }
 
 pub(crate) fn provider() -> Json {

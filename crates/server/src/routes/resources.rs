@@ -2,22 +2,25 @@
 //! (`formations-behaviour.md` §6.10). Bodies are checked by the types, by the same rules that
 //! templates are checked by.
 
-use super::{Answer, Id, detached, json, page};
-use crate::body::read_json;
+use super::{Answer, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
+use crate::failure::ApiFailure;
 use crate::guard::Caller;
 use crate::openapi::{page_of, reference, type_schema};
 use crate::query::Query;
 use crate::router::App;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, Path, Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::MethodFilter;
 use axum::routing::{delete, get, on, post};
 use formwork_api::DeleteResult;
-use formwork_control::{Principal, UpdateMode};
-use formwork_model::{Json, TypeName};
-use formwork_platform::{DeleteStatus, RestRoute, rest_routes};
+use formwork_control::{Gate, Principal, UpdateMode};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_platform::{ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 const FORCE: Parameter =
     Parameter { name: "force", kind: "boolean", doc: "Whether to take along what the type documents." };
@@ -27,73 +30,101 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 fn of_type(route: &'static RestRoute) -> Vec<Endpoint> {
-    let name = route.type_name;
-    let item = format!("{}/{{{}}}", route.path, route.id_param);
-    let shown = || reference(&type_schema(name, ""));
-    let mut all = vec![
-        endpoint(
-            route,
-            Method::POST,
-            route.path,
-            route.create,
-            post(move |State(app), Caller(principal), request: Request| {
-                create(app, principal, route, request)
-            }),
-        )
-        .body(reference(&type_schema(name, "Create")))
-        .answers(route.create_status, shown())
-        .refuses(&[400, 404, 409, 413]),
-        endpoint(
-            route,
-            Method::GET,
-            route.path,
-            route.list,
-            get(move |State(app), Caller(principal), query: Query| list(app, principal, route, query)),
-        )
-        .query(route.list_filters.iter().map(|name| Parameter { name, kind: "string", doc: "A filter." }))
+    let mut all: Vec<Endpoint> = creation(route).into_iter().collect();
+    all.extend([listing(route), showing(route)]);
+    all.extend(updates(route));
+    all.extend(deletion(route));
+    all.extend(route.actions.iter().map(|action| acting(route, action)));
+    all
+}
+
+fn item(route: &RestRoute) -> String {
+    format!("{}/{{{}}}", route.path, route.id_param)
+}
+
+fn shown(route: &RestRoute) -> Json {
+    reference(&type_schema(route.type_name, ""))
+}
+
+fn creation(route: &'static RestRoute) -> Option<Endpoint> {
+    let handler = post(move |State(app), Caller(principal), ids: Ids, request: Request| {
+        create(app, principal, route, ids, request)
+    });
+    let made = endpoint(route, Method::POST, route.path, route.create?, handler)
+        .body(reference(&type_schema(route.type_name, "Create")))
+        .answers(route.create_status, shown(route))
+        .refuses(&[400, 404, 409, 413]);
+    Some(if route.answers_existing { made.answers(200, shown(route)) } else { made })
+}
+
+fn listing(route: &'static RestRoute) -> Endpoint {
+    let handler = get(move |State(app), Caller(principal), ids: Ids, query: Query| {
+        list(app, principal, route, ids, query)
+    });
+    // What the path says is no filter.
+    let filters =
+        route.list_filters.iter().filter(|name| route.parent.is_none_or(|parent| parent.property != **name));
+    endpoint(route, Method::GET, route.path, route.list, handler)
+        .query(filters.map(|name| Parameter { name, kind: "string", doc: "A filter." }))
         .query(PAGING)
-        .answers(200, page_of(&type_schema(name, "")))
-        .refuses(&[400]),
-        endpoint(
-            route,
-            Method::GET,
-            &item,
-            route.get,
-            get(move |State(app), Caller(principal), id: Id| show(app, principal, route, id)),
-        )
-        .answers(200, shown())
-        .refuses(&[404]),
-    ];
-    for mode in route.update_modes {
+        .answers(200, page_of(&type_schema(route.type_name, "")))
+        .refuses(if route.parent.is_some() { &[400, 404] } else { &[400] })
+}
+
+fn showing(route: &'static RestRoute) -> Endpoint {
+    let handler = get(move |State(app), Caller(principal), ids: Ids| show(app, principal, route, ids));
+    endpoint(route, Method::GET, &item(route), route.get, handler).answers(200, shown(route)).refuses(&[404])
+}
+
+fn updates(route: &'static RestRoute) -> Vec<Endpoint> {
+    let Some(operation) = route.update else { return Vec::new() };
+    let path = format!("{}{}", item(route), route.update_suffix);
+    let of_mode = |mode: &'static UpdateMode| {
         let (method, filter, body) = match mode {
             UpdateMode::Put => (Method::PUT, MethodFilter::PUT, "Put"),
             UpdateMode::Patch => (Method::PATCH, MethodFilter::PATCH, "Patch"),
         };
-        let mode = *mode;
-        let handler = on(filter, move |State(app), Caller(principal), id: Id, request: Request| {
-            update(app, principal, (route, mode), id, request)
+        let handler = on(filter, move |State(app), Caller(principal), ids: Ids, request: Request| {
+            update(app, principal, (route, *mode), ids, request)
         });
-        let mut endpoint = endpoint(route, method, &item, route.update, handler)
-            .body(reference(&type_schema(name, body)))
-            .answers(200, shown())
+        let mut endpoint = endpoint(route, method, &path, operation, handler)
+            .body(reference(&type_schema(route.type_name, body)))
+            .answers(200, shown(route))
             .refuses(&[400, 404, 409, 413]);
-        if route.update_modes.len() > 1 && mode == UpdateMode::Patch {
+        if route.update_modes.len() > 1 && *mode == UpdateMode::Patch {
             // Two methods for one operation: ids must differ.
             endpoint.operation_id = endpoint.operation_id.replacen("update", "patch", 1);
         }
-        all.push(endpoint);
-    }
-    let handler = delete(move |State(app), Caller(principal), id: Id, query: Query| {
-        destroy(app, principal, route, id, query)
+        endpoint
+    };
+    route.update_modes.iter().map(of_mode).collect()
+}
+
+fn deletion(route: &'static RestRoute) -> Option<Endpoint> {
+    let handler = delete(move |State(app), Caller(principal), ids: Ids, query: Query| {
+        destroy(app, principal, route, ids, query)
     });
-    let deletion = endpoint(route, Method::DELETE, &item, route.delete, handler)
+    let deletion = endpoint(route, Method::DELETE, &item(route), route.delete?, handler)
         .query(route.force.then_some(FORCE))
         .refuses(&[404, 409]);
-    all.push(match route.delete_status {
+    Some(match route.delete_status {
         DeleteStatus::NoContent => deletion.answers_nothing(),
         DeleteStatus::Ok => deletion.answers(200, reference("DeleteResult")),
-    });
-    all
+    })
+}
+
+fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
+    let (method, filter) = match action.method {
+        ActionMethod::Get => (Method::GET, MethodFilter::GET),
+        ActionMethod::Post => (Method::POST, MethodFilter::POST),
+        ActionMethod::Delete => (Method::DELETE, MethodFilter::DELETE),
+    };
+    let handler =
+        on(filter, move |State(app), Caller(principal), ids: Ids| act(app, principal, (route, action), ids));
+    let path = format!("{}/{}", item(route), action.path);
+    endpoint(route, method, &path, action.operation, handler)
+        .answers(200, serde_json::json!({ "type": "object" }))
+        .refuses(&[404, 409])
 }
 
 fn endpoint(
@@ -107,7 +138,7 @@ fn endpoint(
     id[..1].make_ascii_lowercase();
     Endpoint::new(method, path, id, words(operation), handler)
         .tag(route.module)
-        .permission(format!("{}:{operation}", route.module))
+        .permission(route.permission(operation))
         .refuses(&[401, 403])
 }
 
@@ -125,44 +156,50 @@ fn words(operation: &str) -> String {
     text
 }
 
-async fn body_of(app: &App, request: Request) -> Result<Json, crate::failure::ApiFailure> {
-    let (parts, body) = request.into_parts();
-    read_json(app, &parts.headers, body, app.options.body, false).await
-}
-
-async fn create(app: App, principal: Principal, route: &RestRoute, request: Request) -> Answer {
-    let body = body_of(&app, request).await?;
+async fn create(app: App, principal: Principal, route: &RestRoute, ids: Ids, request: Request) -> Answer {
+    let parent = ids.parent(&app, &principal, route, None).await?;
     let type_name = TypeName::from(route.type_name);
+    let making = type_name.clone();
+    let of_parent = parent.as_ref().and_then(|parent| parent.project.clone());
+    let gate = move |named| Gate::CreateResource(making.clone(), of_parent.clone().or(named));
+    let mut body = Reading::in_project(gate, app.options.body).read_any(&app, &principal, request).await?;
+    if let Some(parent) = parent {
+        parent.complete(&mut body)?;
+    }
     let control = app.control.clone();
     let made = detached(async move { control.create_resource(&principal, &type_name, body).await }).await?;
-    json(StatusCode::from_u16(route.create_status).unwrap_or(StatusCode::CREATED), &made)
+    let status = if made.existed { 200 } else { route.create_status };
+    json(StatusCode::from_u16(status).unwrap_or(StatusCode::CREATED), &made.shown)
 }
 
-async fn list(app: App, principal: Principal, route: &RestRoute, query: Query) -> Answer {
+async fn list(app: App, principal: Principal, route: &RestRoute, ids: Ids, query: Query) -> Answer {
     let slice = query.slice()?;
+    let mut filters = query.filters();
+    if let Some(parent) = ids.parent(&app, &principal, route, None).await? {
+        filters.insert(parent.property.to_owned(), parent.id);
+    }
     let type_name = TypeName::from(route.type_name);
-    let found = app
-        .control
-        .list_resources(&principal, &type_name, query.filters(), slice.limit, slice.offset)
-        .await?;
+    let found =
+        app.control.list_resources(&principal, &type_name, filters, slice.limit, slice.offset).await?;
     page(found.items, found.total, slice, |item| item)
 }
 
-async fn show(app: App, principal: Principal, route: &RestRoute, Id(id): Id) -> Answer {
-    json(StatusCode::OK, &app.control.get_resource(&principal, &route.type_name.into(), &id).await?)
+async fn show(app: App, principal: Principal, route: &RestRoute, ids: Ids) -> Answer {
+    let id = ids.item(&app, &principal, route).await?;
+    json(StatusCode::OK, &app.control.get_resource(&principal, &route.type_name.into(), id).await?)
 }
 
 async fn update(
     app: App,
     principal: Principal,
     (route, mode): (&RestRoute, UpdateMode),
-    Id(id): Id,
+    ids: Ids,
     request: Request,
 ) -> Answer {
     let type_name = TypeName::from(route.type_name);
-    // Whether it is there, and theirs, comes before what is wrong with the body.
-    app.control.get_resource(&principal, &type_name, &id).await?;
-    let body = body_of(&app, request).await?;
+    let id = ids.item(&app, &principal, route).await?.to_owned();
+    let gate = Gate::UpdateResource(type_name.clone(), id.clone());
+    let body = Reading::new(gate, app.options.body).read_any(&app, &principal, request).await?;
     let control = app.control.clone();
     let changed =
         detached(async move { control.update_resource(&principal, &type_name, &id, body, mode).await })
@@ -170,13 +207,88 @@ async fn update(
     json(StatusCode::OK, &changed)
 }
 
-async fn destroy(app: App, principal: Principal, route: &RestRoute, Id(id): Id, query: Query) -> Answer {
+async fn destroy(app: App, principal: Principal, route: &RestRoute, ids: Ids, query: Query) -> Answer {
     let force = query.flag(FORCE.name, false)?;
     let type_name = TypeName::from(route.type_name);
+    let id = ids.item(&app, &principal, route).await?.to_owned();
     let control = app.control.clone();
     detached(async move { control.delete_resource(&principal, &type_name, &id, force).await }).await?;
     match route.delete_status {
         DeleteStatus::NoContent => Ok(StatusCode::NO_CONTENT.into_response()),
         DeleteStatus::Ok => json(StatusCode::OK, &DeleteResult { success: true }),
+    }
+}
+
+async fn act(
+    app: App,
+    principal: Principal,
+    (route, action): (&RestRoute, &'static RestAction),
+    ids: Ids,
+) -> Answer {
+    let type_name = TypeName::from(route.type_name);
+    let id = ids.item(&app, &principal, route).await?.to_owned();
+    let control = app.control.clone();
+    let answer =
+        detached(async move { control.act_on_resource(&principal, &type_name, &id, action).await }).await?;
+    json(StatusCode::OK, &answer)
+}
+
+/// The ids in a path, by parameter. Those that are not even text are not among them.
+struct Ids(BTreeMap<String, String>);
+
+/// The item whose collection the path goes through.
+struct Parent {
+    property: &'static str,
+    id: String,
+    project: Option<ProjectId>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Ids {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let read = Path::<BTreeMap<String, String>>::from_request_parts(parts, state).await;
+        Ok(Self(read.map(|Path(ids)| ids).unwrap_or_default()))
+    }
+}
+
+impl Ids {
+    fn get(&self, parameter: &str) -> Result<&str, ApiFailure> {
+        let missing = || ApiFailure::new(WireCode::ResourceNotFound, "There is no such thing.");
+        self.0.get(parameter).map(String::as_str).ok_or_else(missing)
+    }
+
+    /// The item's id, once it is sure to be in the collection that the path names.
+    async fn item(&self, app: &App, principal: &Principal, route: &RestRoute) -> Result<&str, ApiFailure> {
+        let id = self.get(route.id_param)?;
+        self.parent(app, principal, route, Some(id)).await?;
+        Ok(id)
+    }
+
+    async fn parent(
+        &self,
+        app: &App,
+        principal: &Principal,
+        route: &RestRoute,
+        item: Option<&str>,
+    ) -> Result<Option<Parent>, ApiFailure> {
+        let Some(parent) = &route.parent else { return Ok(None) };
+        let id = self.get(parent.property)?;
+        let project = app.control.parent_project(principal, route, parent, id, item).await?;
+        Ok(Some(Parent { property: parent.property, id: id.to_owned(), project }))
+    }
+}
+
+impl Parent {
+    /// Adds to a body what the path says.
+    fn complete(self, body: &mut Json) -> Result<(), ApiFailure> {
+        let Some(members) = body.as_object_mut() else { return Ok(()) };
+        let named = members.entry(self.property).or_insert_with(|| self.id.clone().into());
+        if named.as_str() != Some(&*self.id) {
+            let message = format!("`{}` must be the id in the path", self.property);
+            return Err(ApiFailure::validation(message));
+        }
+        members.entry("project_id").or_insert(serde_json::json!(self.project));
+        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! The whole edge over a real `Control` and a store in memory, through its public interface.
 #![allow(missing_docs, reason = "tests")]
 
+mod access;
 mod errors;
 mod following;
 mod limits;
+mod matrix;
 mod openapi;
+mod people;
 mod routes;
 mod shapes;
 mod sockets;
+mod users;
 mod world;

@@ -1,7 +1,7 @@
 //! What each route does when all is well.
 
 use crate::world::{World, agent, failing, memories};
-use formwork_platform::{UpdateMode, rest_routes};
+use formwork_platform::{RestRoute, UpdateMode, rest_routes};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_teardown_with_a_blocker_is_409_and_destroys_nothing() {
     let world = World::new().await;
     let made = world.post("/formations", json!({ "name": "s", "template": agent() })).await.body;
     let (bot, project) = (made["outputs"]["botId"].as_str(), made["project_id"].as_str());
-    world.leave_generation(bot.expect("an agent"), project.expect("a project")).await;
+    world.leave_history(bot.expect("an agent"), project.expect("a project")).await;
     let path = format!("/formations/{}", made["id"].as_str().expect("an id"));
     let reply = world.send("DELETE", &path, None).await;
     assert_eq!(reply.outcome(), (409, "FORMATION_DELETE_FAILED"));
@@ -163,6 +163,19 @@ async fn sample(world: &World, type_name: &str) -> Value {
     match type_name {
         "ai_provider" => provider,
         "agent" => json!({ "name": "a", "ai_provider_id": world.made("/ai-providers", provider).await }),
+        "chat" => json!({ "ai_provider_id": world.made("/ai-providers", provider).await }),
+        "session" | "trace" | "generation" => json!({ "agent_id": made_agent(world).await }),
+        "dataset_item" => json!({ "input": [{ "role": "user", "content": "hi" }] }),
+        "eval" => {
+            // A name is taken once, and a sample is made anew for each method.
+            let taken = world.get("/datasets").await.body["total"].clone();
+            let dataset = world.made("/datasets", json!({ "name": format!("of-eval-{taken}") })).await;
+            json!({ "name": "e", "agent_id": made_agent(world).await, "dataset_id": dataset, "scorers": [] })
+        }
+        "file" => json!({ "filename": "a.txt" }),
+        "guardrail" => json!({ "name": "g", "class": "A" }),
+        "conversation" => json!({}),
+        "message" => json!({ "message": "hello" }),
         "document" => json!({ "content": "c" }),
         "memory_entry" => {
             json!({ "memory_id": world.made("/memories", json!({ "name": "m" })).await, "content": "c" })
@@ -172,16 +185,33 @@ async fn sample(world: &World, type_name: &str) -> Value {
     }
 }
 
+async fn made_agent(world: &World) -> String {
+    let provider = json!({ "name": "p", "provider": "openai", "default_model": "m" });
+    let provider = world.made("/ai-providers", provider).await;
+    world.made("/agents", json!({ "ai_provider_id": provider })).await
+}
+
+/// The path of a type's collection; one that lies below another item gets an item of its own.
+async fn collection(world: &World, route: &RestRoute) -> String {
+    let Some(parent) = route.parent else { return route.path.to_owned() };
+    let id = match parent.type_name {
+        "dataset" => world.made("/datasets", json!({ "name": "of-items" })).await,
+        _ => world.made("/sessions", json!({ "agent_id": made_agent(world).await })).await,
+    };
+    route.path.replace(&format!("{{{}}}", parent.property), &id)
+}
+
 #[tokio::test]
 async fn every_platform_type_is_made_read_changed_and_deleted() {
     let world = World::new().await;
-    assert_eq!(rest_routes().len(), 7);
+    assert_eq!(rest_routes().len(), 19);
     for route in rest_routes() {
-        let made = world.post(route.path, sample(&world, route.type_name).await).await;
+        let path = collection(&world, route).await;
+        let made = world.post(&path, sample(&world, route.type_name).await).await;
         assert_eq!(made.status, route.create_status, "{}: {}", route.type_name, made.text);
-        let item = format!("{}/{}", route.path, made.id());
+        let item = format!("{path}/{}", made.id());
         assert_eq!(world.get(&item).await.body, made.body, "{}", route.type_name);
-        let listed = world.get(route.path).await.body;
+        let listed = world.get(&path).await.body;
         assert!(
             listed["data"].as_array().is_some_and(|all| all.iter().any(|it| it["id"] == made.body["id"]))
         );
@@ -195,8 +225,12 @@ async fn every_platform_type_is_made_read_changed_and_deleted() {
                     ("PUT", body)
                 }
             };
-            let reply = world.send(method, &item, Some(&body)).await;
+            let reply = world.send(method, &format!("{item}{}", route.update_suffix), Some(&body)).await;
             assert_eq!(reply.status, 200, "{method} {}: {}", route.type_name, reply.text);
+        }
+        if route.delete.is_none() {
+            assert_eq!(world.send("DELETE", &item, None).await.status, 405, "{}", route.type_name);
+            continue;
         }
         let gone = world.send("DELETE", &item, None).await;
         let expected = if route.type_name == "secret" { 200 } else { 204 };
@@ -211,4 +245,51 @@ async fn health_says_only_that_it_is_there() {
     let reply = world.get("/health").await;
     assert_eq!(reply.status, 200);
     assert_eq!(reply.body, json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }));
+}
+
+#[tokio::test]
+async fn an_item_is_found_below_its_own_parent_only() {
+    let world = World::new().await;
+    let one = world.made("/datasets", json!({ "name": "one" })).await;
+    let two = world.made("/datasets", json!({ "name": "two" })).await;
+    let input = json!({ "input": [{ "role": "user", "content": "hi" }] });
+    let item = world.made(&format!("/datasets/{one}/items"), input.clone()).await;
+    let listed = world.get(&format!("/datasets/{two}/items")).await.body;
+    assert_eq!(listed["total"], 0);
+    for method in ["GET", "DELETE"] {
+        let reply = world.send(method, &format!("/datasets/{two}/items/{item}"), None).await;
+        assert_eq!(reply.outcome(), (404, "RESOURCE_NOT_FOUND"), "{method}: {}", reply.text);
+    }
+    assert_eq!(world.post("/datasets/dset_none/items", input.clone()).await.status, 404);
+    let mut elsewhere = input;
+    elsewhere["dataset_id"] = json!(two);
+    let reply = world.post(&format!("/datasets/{one}/items"), elsewhere).await;
+    assert_eq!(reply.outcome(), (400, "VALIDATION_FAILED"));
+    assert_eq!(reply.body["error"]["message"], "`dataset_id` must be the id in the path");
+}
+
+#[tokio::test]
+async fn an_actor_that_is_there_is_answered_with_200() {
+    let world = World::new().await;
+    let body = json!({ "name": "a", "external_id": "u1" });
+    let first = world.post("/actors", body.clone()).await;
+    let again = world.post("/actors", body).await;
+    assert_eq!((first.status, again.status), (201, 200));
+    assert_eq!(again.body, first.body);
+}
+
+#[tokio::test]
+async fn the_content_of_records_is_told_and_purged() {
+    let world = World::new().await;
+    let agent = made_agent(&world).await;
+    let trace = world.made("/traces", json!({ "agent_id": agent, "steps": [1] })).await;
+    let generation = json!({ "agent_id": agent, "trace_id": trace, "input": [] });
+    let generation = world.made("/generations", generation).await;
+    let transcript = format!("/generations/{generation}/transcript");
+    assert_eq!(world.get(&transcript).await.body["messages"], json!([]));
+    let tree = world.get(&format!("/traces/{trace}/tree")).await.body;
+    assert_eq!(tree["nodes"][0]["trace"]["id"], json!(trace));
+    let purged = world.send("DELETE", &format!("/generations/{generation}/content"), None).await;
+    assert_eq!((purged.status, &purged.body["input"]), (200, &Value::Null));
+    assert_eq!(world.get(&transcript).await.outcome(), (409, "GENERATION_CONTENT_UNAVAILABLE"));
 }

@@ -62,7 +62,7 @@ async fn teardown_refused() {
     let made = world.post("/formations", json!({ "name": "s", "template": agent() })).await.body;
     check("active formation", &made);
     let (bot, project) = (made["outputs"]["botId"].as_str(), made["project_id"].as_str());
-    world.leave_generation(bot.expect("an agent"), project.expect("a project")).await;
+    world.leave_history(bot.expect("an agent"), project.expect("a project")).await;
     let path = format!("/formations/{}", made["id"].as_str().expect("an id"));
     check("11.6 teardown refused", &world.send("DELETE", &path, None).await.body);
 }

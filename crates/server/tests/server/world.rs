@@ -9,7 +9,7 @@ use formwork_engine::{EngineOptions, SystemClock};
 use formwork_formation::Limits;
 use formwork_model::{InstanceKey, Json, Secret};
 use formwork_server::{ServerOptions, router};
-use formwork_store::{Fault, Link, MemOptions, MemStore, NewObject, Store};
+use formwork_store::{Fault, MemOptions, MemStore};
 use http_body_util::BodyExt;
 use serde_json::json;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl World {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
-        let path = if path.starts_with("/health") || path.starts_with("/api") {
+        let path = if path.starts_with("/health") || path == "/api" || path.starts_with("/api/") {
             path.to_owned()
         } else {
             format!("/api/v1{path}")
@@ -148,19 +148,12 @@ impl World {
         (project, world)
     }
 
-    /// Leaves a generation of an agent behind, as running it would.
-    pub(crate) async fn leave_generation(&self, agent: &str, project: &str) {
-        let object = NewObject {
-            id: format!("gen_of_{agent}"),
-            type_name: "generation".to_owned(),
-            project: Some(project.into()),
-            doc: json!({}),
-            keys: Vec::new(),
-            links: vec![Link { field: "agent_id".to_owned(), to: agent.to_owned() }],
-        };
-        let job =
-            Box::new(move |tx: &mut dyn formwork_store::DomainTx| tx.insert(object).map(|_| Json::Null));
-        self.store.domain(None, None, job).await.expect("stored");
+    /// Leaves generations and traces of an agent behind, as running it would.
+    pub(crate) async fn leave_history(&self, agent: &str, project: &str) {
+        let body = json!({ "agent_id": agent, "project_id": project });
+        for path in ["/generations", "/traces"].repeat(3) {
+            self.made(path, body.clone()).await;
+        }
     }
 }
 

@@ -5,17 +5,14 @@ mod loop_rules;
 
 use super::{check_known, check_least, check_texts};
 use crate::{
-    Definition, DeleteStatus, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind,
-    Reference, Refusal, RestRoute, UpdateMode, references, scene::Scene,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    RestRoute, UpdateMode, references,
+    versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
-use serde_json::json;
 
 pub(super) struct Agent;
-
-/// Counts the writes that changed the agent.
-const VERSION: &str = "version";
 
 const KNOWLEDGE: &[&str] = &[
     "memory_ids",
@@ -33,19 +30,17 @@ static ROUTE: RestRoute = RestRoute {
     path: "/agents",
     id_param: "agent_id",
     module: "agents",
-    create: "CreateAgent",
+    create: Some("CreateAgent"),
     list: "ListAgents",
     get: "GetAgent",
-    update: "UpdateAgent",
-    delete: "DeleteAgent",
+    update: Some("UpdateAgent"),
+    delete: Some("DeleteAgent"),
     update_modes: &[UpdateMode::Put, UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
     force: true,
+    ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 2] = [
+static DEPENDENTS: [Dependents; 6] = [
     Dependents {
         type_name: "generation",
         fields: &["agent_id"],
@@ -60,15 +55,21 @@ static DEPENDENTS: [Dependents; 2] = [
         fields: &["agent_id"],
         rule: DependentRule::Block { code: WireCode::AgentHasDependents, count: "traceCount", force: true },
     },
+    Dependents {
+        type_name: "ingestion_rule",
+        fields: &["agent_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AgentHasDependents,
+            count: "ingestionRuleCount",
+            force: false,
+        },
+    },
+    Dependents { type_name: "session", fields: &["agent_id"], rule: DependentRule::Cascade },
+    Dependents { type_name: "eval", fields: &["agent_id"], rule: DependentRule::Cascade },
+    Dependents { type_name: "actor", fields: &["agent_id"], rule: DependentRule::Detach },
 ];
 
-static EXTRAS: [Extra; 2] = [
-    Extra {
-        name: VERSION,
-        kind: "integer",
-        nullable: false,
-        value: |system| system.get(VERSION).cloned().unwrap_or_default(),
-    },
+static EXTRAS: [Extra; 1] = [
     // Releases do not exist yet, so none is active.
     Extra { name: "active_release", kind: "object", nullable: true, value: |_| Json::Null },
 ];
@@ -136,10 +137,8 @@ impl PlatformType for Agent {
         Err(Refusal::new(WireCode::ValidationFailed, message).into())
     }
 
-    fn accompany(&self, _tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
-        let version = scene.system.get(VERSION).and_then(Json::as_u64).unwrap_or(0);
-        scene.system.insert(VERSION.to_owned(), json!(version + 1));
-        Ok(())
+    fn versioned(&self) -> Option<&'static Versions> {
+        Some(&versions::AGENT)
     }
 
     fn extras(&self) -> &'static [Extra] {

@@ -3,15 +3,15 @@
 
 mod chunks;
 
-use super::{check_least, check_text_members};
+use super::{check_least, check_text_members, file};
 use crate::{
-    Definition, DeleteStatus, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal,
-    RestRoute, UpdateMode, document::Document as StoredForm, ids::new_id, rest::Filter, scene::Scene,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
+    UpdateMode, document::Document as StoredForm, ids::new_id, rest::Filter, rewrite::rewrite, scene::Scene,
 };
 use chunks::{ChunkConfig, Strategy};
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema};
 use formwork_secret::Secret;
-use formwork_store::{DomainError, DomainTx, Link, ListQuery, NewObject, ObjectChange, UniqueKey};
+use formwork_store::{DomainError, DomainTx, Link, ListQuery, NewObject};
 use serde_json::{Map, json};
 use std::collections::BTreeSet;
 
@@ -19,6 +19,8 @@ pub(super) struct Document;
 
 const CHUNK: &str = "document_chunk";
 const FILE: &str = "file";
+/// Where the system part names the backing file.
+const FILE_ID: &str = "file_id";
 const DOCUMENT_LINK: &str = "document_id";
 const CONTENT_TYPE: &str = "text/plain";
 const DEFAULT_SIZE: usize = 1000;
@@ -29,25 +31,21 @@ static ROUTE: RestRoute = RestRoute {
     path: "/documents",
     id_param: "document_id",
     module: "documents",
-    create: "CreateDocument",
+    create: Some("CreateDocument"),
     list: "ListDocuments",
     get: "GetDocument",
-    update: "UpdateDocument",
-    delete: "DeleteDocument",
+    update: Some("UpdateDocument"),
+    delete: Some("DeleteDocument"),
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "path_prefix"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
-    force: false,
+    ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 2] = [
-    Dependents { type_name: CHUNK, fields: &[DOCUMENT_LINK], rule: DependentRule::Cascade },
-    Dependents { type_name: FILE, fields: &[DOCUMENT_LINK], rule: DependentRule::Cascade },
-];
+static DEPENDENTS: [Dependents; 1] =
+    [Dependents { type_name: CHUNK, fields: &[DOCUMENT_LINK], rule: DependentRule::Cascade }];
 
 static EXTRAS: [Extra; 4] = [
-    Extra { name: "file_id", kind: "string", nullable: false, value: |system| of_system(system, "file_id") },
+    Extra { name: "file_id", kind: "string", nullable: false, value: |system| of_system(system, FILE_ID) },
     Extra { name: "content_type", kind: "string", nullable: false, value: |_| json!(CONTENT_TYPE) },
     Extra { name: "size", kind: "integer", nullable: false, value: |system| of_system(system, "size") },
     // Chunks are written with the document, so it is never seen half-way.
@@ -102,22 +100,20 @@ impl PlatformType for Document {
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
-        check_least(properties, "chunk_size", 1, &Path::root(), findings);
-        check_least(properties, "chunk_overlap", 0, &Path::root(), findings);
-        let number = |name: &str, default: usize| match properties.member(name) {
-            Some(value) => value.integer(),
-            None => i64::try_from(default).ok(),
-        };
-        let (size, overlap) = (number("chunk_size", DEFAULT_SIZE), number("chunk_overlap", DEFAULT_OVERLAP));
-        let by_size = properties.member("chunk_strategy").and_then(Node::text) == Some("size");
-        if by_size && size.zip(overlap).is_some_and(|(size, overlap)| overlap >= size.max(1)) {
-            let message = "`chunk_overlap` must be smaller than `chunk_size`";
-            findings.error(DiagnosticCode::InvalidValue, Path::of(["chunk_overlap"]), message);
-        }
+        check_chunks(properties, findings);
     }
 
     fn public(&self) -> &'static [&'static str] {
         &["path", "chunk_strategy", "chunk_size", "chunk_overlap"]
+    }
+
+    fn system_links(&self, system: &Map<String, Json>) -> Vec<Link> {
+        let file = system.get(FILE_ID).and_then(Json::as_str);
+        file.map(|to| Link { field: FILE_ID.to_owned(), to: to.to_owned() }).into_iter().collect()
+    }
+
+    fn owned(&self) -> &'static [&'static str] {
+        &[FILE_ID]
     }
 
     fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
@@ -142,30 +138,73 @@ impl PlatformType for Document {
     }
 }
 
+/// Checks how a text is to be cut, for whatever makes documents.
+pub(super) fn check_chunks(properties: Node<'_>, findings: &mut Findings) {
+    check_least(properties, "chunk_size", 1, &Path::root(), findings);
+    check_least(properties, "chunk_overlap", 0, &Path::root(), findings);
+    let number = |name: &str, default: usize| match properties.member(name) {
+        Some(value) => value.integer(),
+        None => i64::try_from(default).ok(),
+    };
+    let (size, overlap) = (number("chunk_size", DEFAULT_SIZE), number("chunk_overlap", DEFAULT_OVERLAP));
+    let by_size = properties.member("chunk_strategy").and_then(Node::text) == Some("size");
+    if by_size && size.zip(overlap).is_some_and(|(size, overlap)| overlap >= size.max(1)) {
+        let message = "`chunk_overlap` must be smaller than `chunk_size`";
+        findings.error(DiagnosticCode::InvalidValue, Path::of(["chunk_overlap"]), message);
+    }
+}
+
 fn text_of<'a>(properties: &'a Json, name: &str) -> Option<&'a str> {
     properties.get(name).and_then(Json::as_str)
 }
 
 /// The backing file, under the document's path. It holds no text of its own.
 fn write_file(tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
-    let path = text_of(scene.after, "path");
     let size = text_of(scene.after, "content").map_or(0, str::len);
-    let filename = if scene.is_secret("filename") { None } else { text_of(scene.after, "filename") };
-    let file = json!({ "path": path, "filename": filename, "content_type": CONTENT_TYPE, "size": size });
-    let doc = StoredForm { properties: file, ..StoredForm::default() }.to_json();
-    let keys = path.map(|path| UniqueKey { key: "path".to_owned(), value: path.to_owned() });
-    let keys: Vec<UniqueKey> = keys.into_iter().collect();
-    let links = vec![Link { field: DOCUMENT_LINK.to_owned(), to: scene.id.to_owned() }];
     scene.system.insert("size".to_owned(), json!(size));
-    if let Some(id) = scene.system.get("file_id").and_then(Json::as_str).map(str::to_owned) {
-        tx.update(ObjectChange { id, expected_version: None, doc, keys, links })?;
-    } else {
-        let id = new_id("file");
-        scene.system.insert("file_id".to_owned(), json!(id));
-        let (type_name, project) = (FILE.to_owned(), Some(scene.project.clone()));
-        tx.insert(NewObject { id, type_name, project, doc, keys, links })?;
+    let mut about = json!({ "content_type": CONTENT_TYPE, "size": size });
+    if let Some(path) = text_of(scene.after, "path") {
+        let (prefix, filename) = file::parts_of(path);
+        about["prefix"] = json!(prefix);
+        about["filename"] = json!(filename);
     }
+    let id = scene.system.get(FILE_ID).and_then(Json::as_str);
+    let stored = id.map(|id| tx.get(id)).transpose()?.flatten();
+    if let Some(stored) = stored {
+        rewrite(tx, scene.key, &stored, |document| describe(document, about)).map(drop)
+    } else {
+        let id = new_id(FILE);
+        scene.system.insert(FILE_ID.to_owned(), json!(id));
+        insert_file(tx, scene, id, about)
+    }
+}
+
+fn insert_file(tx: &mut dyn DomainTx, scene: &Scene<'_>, id: String, about: Json) -> Result<(), DomainError> {
+    let mut document = StoredForm { properties: json!({}), ..StoredForm::default() };
+    document.system.insert(file::DOCUMENT.to_owned(), json!(scene.id));
+    let keys = file::path_of(&about).map(file::path_key).into_iter().collect();
+    describe(&mut document, about);
+    tx.insert(NewObject {
+        id,
+        type_name: FILE.to_owned(),
+        project: Some(scene.project.clone()),
+        doc: document.to_json(),
+        keys,
+        links: Vec::new(),
+    })?;
     Ok(())
+}
+
+/// Writes what the document says of its file; what people noted about the file stays.
+fn describe(file: &mut StoredForm, about: Json) {
+    file::put_path(&mut file.system, file::path_of(&about));
+    for name in ["prefix", "filename", "content_type", "size"] {
+        let Some(properties) = file.properties.as_object_mut() else { return };
+        match about.get(name) {
+            Some(value) => properties.insert(name.to_owned(), value.clone()),
+            None => properties.shift_remove(name),
+        };
+    }
 }
 
 /// Cuts the text anew. A secret text stays secret in its chunks.

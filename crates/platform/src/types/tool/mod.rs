@@ -7,12 +7,14 @@ mod tokens;
 
 use super::{check_known, check_texts};
 use crate::{
-    Definition, DeleteStatus, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute,
-    UpdateMode, references, rest_routes,
+    Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    RestRoute, UpdateMode, json_logic, references, rest_routes,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
 use std::sync::LazyLock;
+
+pub(super) use tokens::is_header_name;
 
 pub(super) struct Tool;
 
@@ -23,25 +25,40 @@ static ROUTE: RestRoute = RestRoute {
     path: "/tools",
     id_param: "tool_id",
     module: "tools",
-    create: "CreateTool",
+    create: Some("CreateTool"),
     list: "ListTools",
     get: "GetTool",
-    update: "UpdateTool",
-    delete: "DeleteTool",
+    update: Some("UpdateTool"),
+    delete: Some("DeleteTool"),
     update_modes: &[UpdateMode::Patch],
-    list_filters: &["project_id"],
-    create_status: 201,
-    delete_status: DeleteStatus::NoContent,
-    force: false,
+    ..RestRoute::USUAL
 };
 
+/// Agents keep the id of a tool that is gone: their next call says so. Ingestion has nobody to tell.
+static DEPENDENTS: [Dependents; 1] = [Dependents {
+    type_name: "ingestion_rule",
+    fields: &["tool_id"],
+    rule: DependentRule::Block {
+        code: WireCode::ToolHasDependents,
+        count: "ingestionRuleCount",
+        force: false,
+    },
+}];
+
+/// The type of a tool, if it is one.
+///
+/// # Errors
+/// A fault of the store.
+pub(super) fn type_of(tx: &mut dyn DomainTx, id: &str) -> Result<Option<String>, DomainError> {
+    let tool = tx.get(id)?.filter(|tool| tool.type_name == "tool");
+    let type_name =
+        tool.as_ref().and_then(|tool| tool.doc.pointer("/properties/type")).and_then(Json::as_str);
+    Ok(type_name.map(str::to_owned))
+}
+
 /// The actions of a builtin tool: our own REST operations in kebab case (`create-agent`).
-static ACTIONS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let operations = rest_routes()
-        .iter()
-        .flat_map(|route| [route.create, route.list, route.get, route.update, route.delete]);
-    operations.map(kebab).collect()
-});
+static ACTIONS: LazyLock<Vec<String>> =
+    LazyLock::new(|| rest_routes().iter().flat_map(RestRoute::operations).map(kebab).collect());
 
 fn kebab(operation: &str) -> String {
     let mut name = String::new();
@@ -88,9 +105,7 @@ impl PlatformType for Tool {
             // Nothing of it is fixed, so the rule never applies.
             on_immutable: ImmutableRule::Replace,
             srn_type: "tool",
-            // Deleting a tool is never refused, and agents keep its id: their next call says that
-            // it is gone.
-            dependents: &[],
+            dependents: &DEPENDENTS,
             route: &ROUTE,
         }
     }
@@ -104,6 +119,9 @@ impl PlatformType for Tool {
         check_texts(properties.member("denied_actions"), &Path::of(["denied_actions"]), findings);
         check_texts(properties.member("guardrail_ids"), &Path::of(["guardrail_ids"]), findings);
         pipeline::check(properties, findings);
+        if let Some(mapping) = properties.member("output_mapping") {
+            json_logic::check(mapping, &Path::of(["output_mapping"]), findings);
+        }
     }
 
     fn sensitive(&self, properties: Node<'_>) -> Vec<Path> {
@@ -205,8 +223,7 @@ fn check_context_keys(properties: Node<'_>, findings: &mut Findings) {
     let keys = properties.member("context_keys");
     check_texts(keys, &at, findings);
     let named = keys.map(Node::items).unwrap_or_default().into_iter().filter_map(Node::text);
-    let bad: Vec<String> =
-        named.filter(|key| !tokens::is_header_name(key)).map(|key| format!("'{key}'")).collect();
+    let bad: Vec<String> = named.filter(|key| !is_header_name(key)).map(|key| format!("'{key}'")).collect();
     if !bad.is_empty() {
         let message = format!("context_keys entries must be valid header names; invalid: {}", bad.join(", "));
         findings.error(DiagnosticCode::InvalidValue, at, message);

@@ -2,7 +2,7 @@
 //! before.
 
 use super::check_request;
-use crate::{Findings, Node};
+use crate::{Findings, Node, json_logic::variables};
 use formwork_model::{DiagnosticCode, Json, Path, WireCode};
 use std::collections::BTreeSet;
 
@@ -134,23 +134,6 @@ fn step_references(logic: Node<'_>) -> Vec<&str> {
         .filter_map(|name| name.strip_prefix("steps."))
         .map(|rest| rest.split('.').next().unwrap_or(rest))
         .collect()
-}
-
-/// All variables that JSON Logic reads. A stack of our own, since a caller decides how deep it is.
-fn variables(logic: Node<'_>) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut pending = vec![logic];
-    while let Some(node) = pending.pop() {
-        for (name, member) in node.members() {
-            if name == "var" {
-                let first = member.items().first().copied().unwrap_or(member);
-                found.extend(first.text());
-            }
-            pending.push(member);
-        }
-        pending.extend(node.items());
-    }
-    found
 }
 
 fn check_inline_tools(tool: Node<'_>, findings: &mut Findings) {

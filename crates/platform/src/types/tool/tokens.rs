@@ -56,7 +56,7 @@ fn classify(inner: &str) -> Token<'_> {
 }
 
 /// Whether a text can name a header (RFC 9110, "token").
-pub(super) fn is_header_name(text: &str) -> bool {
+pub(in crate::types) fn is_header_name(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_letter)
 }
