@@ -84,12 +84,11 @@ impl Platform {
         let job: DomainJob = Box::new(move |tx| {
             let existing = job_entry.kind().existing(tx, &project, given.properties.expose())?;
             let existed = existing.is_some();
-            let object = match existing {
-                Some(object) => object,
-                None => {
-                    let id = new_id(job_entry.definition().id_prefix);
-                    draft::create(tx, &job_entry, &key, &id, &project, &given)?
-                }
+            let object = if let Some(object) = existing {
+                object
+            } else {
+                let id = new_id(job_entry.definition().id_prefix);
+                draft::create(tx, &job_entry, &key, &id, &project, &given)?
             };
             Ok(json!(Made { shown: representation(&job_entry, &object)?, existed }))
         });
