@@ -4,6 +4,7 @@
 #![allow(unused_qualifications, reason = "the schema derive names types by their full paths")]
 
 use formwork_model::Json;
+use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
@@ -118,6 +119,11 @@ pub struct UpdateFormation {
     /// The plan that was approved: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_hash: Option<String>,
+    /// What became of creates whose outcome is not known, by logical id: the physical id of the
+    /// object to adopt, or null if none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub unknown_outcomes: Option<IndexMap<String, Option<String>>>,
 }
 
 /// Tells null from absent.

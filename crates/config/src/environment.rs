@@ -1,6 +1,7 @@
 //! The environment as a value, so that everything made from it can be tested.
 
 use crate::ConfigError;
+use formwork_secret::Secret;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -28,6 +29,12 @@ impl Environment {
     /// The path in a variable, whatever its bytes.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(PathBuf::from)
+    }
+
+    /// The value of a variable that a file names, to be kept secret; `None` if it is unset, or not
+    /// UTF-8 and so nothing that anybody could have meant.
+    pub fn secret(&self, name: &str) -> Option<Secret<String>> {
+        self.get(name).and_then(|value| value.to_str()).map(|value| Secret::new(value.to_owned()))
     }
 
     /// Whether a variable has a value.
@@ -70,6 +77,15 @@ mod tests {
         let environment = Environment::from_iter([("HOME", OsString::from_vec(vec![b'/', 0xff]))]);
         assert!(matches!(environment.text("HOME"), Err(ConfigError::NotText { name: "HOME" })));
         assert!(environment.path("HOME").is_some());
+    }
+
+    #[test]
+    fn a_variable_that_a_file_names_is_secret() {
+        let environment = Environment::from_iter([("HANDLER_SECRET", "canary"), ("EMPTY", "")]);
+        let secret = environment.secret("HANDLER_SECRET").expect("it is set");
+        assert_eq!(secret.expose(), "canary");
+        assert!(environment.secret("EMPTY").is_none());
+        assert!(environment.secret("NOWHERE").is_none());
     }
 
     #[test]

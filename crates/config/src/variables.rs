@@ -71,7 +71,7 @@ variables! {
     SOAT_PROFILE = "SOAT_PROFILE", default "", Public,
         "The profile to use, under the name that existing scripts use.";
     RESOURCE_TYPES = "FORMATION_RESOURCE_TYPES_CONFIG", default "the built-in types only", Public,
-        "The path of a JSON file that registers custom resource types. This version has none yet and refuses to start where it is set.";
+        "The path of a JSON file that registers custom resource types, read once at start. Anything wrong with it is refused at once.";
     LOG = "FORMWORK_LOG", default "`warn`", Public,
         "How much the process logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.";
     NO_COLOR = "NO_COLOR", default "colour on a terminal", Public,

@@ -1,10 +1,11 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
-use crate::{ControlError, finish::Finisher};
+use crate::{ControlError, TypeCatalog, finish::Finisher};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
+use formwork_handler::CustomTypes;
 use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId};
-use formwork_platform::{Platform, PlatformCatalog};
+use formwork_platform::Platform;
 use formwork_store::{Reader, Store};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -23,8 +24,9 @@ pub struct Control {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) reader: Arc<dyn Reader>,
     pub(crate) engine: Arc<Engine>,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) platform: Arc<Platform>,
-    pub(crate) catalog: Arc<PlatformCatalog>,
+    pub(crate) catalog: Arc<TypeCatalog>,
     pub(crate) key: InstanceKey,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Limits,
@@ -53,20 +55,32 @@ impl Control {
         clock: Arc<dyn Clock>,
         options: ControlOptions,
     ) -> Result<Arc<Self>, ControlError> {
+        Self::open_with(store, key, clock, options, CustomTypes::default()).await
+    }
+
+    /// Opens the use cases with types beside those of the platform.
+    ///
+    /// # Errors
+    /// Faults of the store.
+    pub async fn open_with(
+        store: Arc<dyn Store>,
+        key: InstanceKey,
+        clock: Arc<dyn Clock>,
+        options: ControlOptions,
+        custom: CustomTypes,
+    ) -> Result<Arc<Self>, ControlError> {
         let platform = Platform::new(store.clone(), key.clone());
-        let catalog = Platform::catalog();
-        let registry = Registry::new();
-        registry
-            .register(platform.clone(), catalog.names())
-            .map_err(|clash| ControlError::new(formwork_model::WireCode::InternalError, clash.to_string()))?;
+        let registry = Arc::new(registry(&platform, &custom, &clock)?);
+        let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), custom));
         let reader = store.reader();
         let hooks = Arc::new(Finisher { reader: reader.clone() });
         let engine =
-            Engine::new(store.clone(), Arc::new(registry), key.clone(), clock.clone(), hooks, options.engine);
+            Engine::new(store.clone(), registry.clone(), key.clone(), clock.clone(), hooks, options.engine);
         let control = Self {
             store,
             reader,
             engine,
+            registry,
             platform,
             catalog,
             key,
@@ -103,7 +117,27 @@ impl Control {
     }
 
     /// The types that exist.
-    pub fn catalog(&self) -> Arc<PlatformCatalog> {
+    pub fn catalog(&self) -> Arc<dyn Catalog> {
         self.catalog.clone()
     }
+}
+
+/// Which plugin serves which type. That no custom type is one of the platform's was checked when
+/// the custom types were read.
+fn registry(
+    platform: &Arc<Platform>,
+    custom: &CustomTypes,
+    clock: &Arc<dyn Clock>,
+) -> Result<Registry, ControlError> {
+    let clash = |clash: formwork_engine::Clash| {
+        ControlError::new(formwork_model::WireCode::InternalError, clash.to_string())
+    };
+    let registry = Registry::new();
+    registry.register(platform.clone(), Platform::catalog().names()).map_err(clash)?;
+    let clock = clock.clone();
+    let now: formwork_handler::Now = Arc::new(move || clock.now());
+    for (type_name, plugin) in custom.plugins(&now) {
+        registry.register(plugin, [type_name]).map_err(clash)?;
+    }
+    Ok(registry)
 }

@@ -83,6 +83,24 @@ impl ControlError {
         .with_meta(serde_json::json!({ "step": step.0, "logical_id": label, "action": action }))
     }
 
+    pub(crate) fn may_land(step: StepId, plan: &formwork_model::Plan, millis: u64) -> Self {
+        let label = plan.step(step).map_or("?", |step| step.label.as_str());
+        Self::validation(format!(
+            "It is too early to decide about '{label}': the call that may have created it can still take effect. Look again, and decide, in {} s.",
+            millis.div_ceil(1000),
+        ))
+    }
+
+    pub(crate) fn not_adoptable(
+        step: StepId,
+        plan: &formwork_model::Plan,
+        failure: Option<&formwork_model::Failure>,
+    ) -> Self {
+        let label = plan.step(step).map_or("?", |step| step.label.as_str());
+        let why = failure.map_or("there is no such object", |failure| failure.message.as_str());
+        Self::validation(format!("'{label}' can't adopt the object: {why}."))
+    }
+
     fn internal(message: &str, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self { source: Some(Box::new(source)), ..Self::new(WireCode::InternalError, message) }
     }

@@ -20,13 +20,14 @@ mod principal;
 mod projects;
 mod resources;
 mod tokens;
+mod types;
 
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
-    CreateFormation, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView, GraphNodeView,
-    GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation, SavedPlanView,
-    UpdateFormation, ValidateFormation, Validation,
+    CreateFormation, Decisions, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView,
+    GraphNodeView, GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation,
+    SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use input::{JsonMap, TemplateInput};
 pub use operations::OperationView;
@@ -34,5 +35,8 @@ pub use principal::Principal;
 pub use projects::Project;
 pub use tokens::{NewToken, TokenRecord};
 
+pub(crate) use types::TypeCatalog;
+
 pub use formwork_engine::Clock;
+pub use formwork_handler::{CustomTypes, RegistrationError, Surroundings};
 pub use formwork_platform::{Made, UpdateMode};

@@ -22,6 +22,8 @@ impl Operation {
         match &track.phase {
             Phase::Settled(ending) if ending.how == End::Unknown => self.succeeded_late(now, key, answer),
             Phase::Waiting | Phase::Settled(_) => {}
+            // The later call of a delete is still under way, and would remove what comes after.
+            Phase::Calling | Phase::Accepted { .. } if late && deletes(call.kind) => {}
             Phase::Calling if !late => self.conclude(now, key, answer),
             Phase::Accepted { .. } if !late => self.on_status(now, key, answer),
             Phase::Doubtful { .. } if !late => {
@@ -205,7 +207,10 @@ impl Operation {
             }
             (_, Some(_)) => {
                 let Some(native_id) = intent.native_id.clone() else { return };
-                self.settle(now, key, Outcome::Absent { native_id });
+                match self.delete_may_land_until(now, key) {
+                    Some(until) => self.delete_again(now, key, until),
+                    None => self.settle(now, key, Outcome::Absent { native_id }),
+                }
             }
             // Every intent but a create's names its object.
             (_, None) => {}
@@ -262,6 +267,10 @@ impl Operation {
         let made = self.facts.track(key).map_or(0, |track| track.calls.max(track.retries + 1));
         made < self.limits.attempts
     }
+}
+
+fn deletes(kind: IntentKind) -> bool {
+    matches!(kind, IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo)
 }
 
 /// The object that an intent made.

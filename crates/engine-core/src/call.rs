@@ -39,7 +39,8 @@ impl Operation {
             }
             (IntentKind::Undo, None) => self.made_by(key.step).map(Errand::Delete),
             (_, Some(intent)) if step.action == Action::Resolve => {
-                Some(Errand::Repeat(Prepared { sent: intent.sent.clone(), ..Prepared::default() }))
+                let fills = self.refill(key.step, &intent.sent).unwrap_or_default();
+                Some(Errand::Repeat(Prepared { sent: intent.sent.clone(), fills, ..Prepared::default() }))
             }
             _ => match self.prepare(step) {
                 Ok(prepared) => Some(Errand::Send(prepared)),

@@ -1,14 +1,16 @@
 //! What happens while it is not known whether a call had an effect (architecture §3, "Ambiguous
 //! creates").
 
-use crate::facts::{End, Key, Phase};
+use crate::facts::Key;
 use crate::live::State;
 use crate::operation::Operation;
-use crate::{Act, Found, LookupCall, Timer, TimerKey, backoff};
+use crate::{Act, Found, LookupCall, SecretFill, SecretPiece, Timer, TimerKey, backoff};
 use formwork_model::{
-    Action, Attempt, Certainty, Entry, Failure, IntentKind, Lookup, NativeId, OpenIntent, Outcome, RetryRule,
-    Step, StepId, Stored, StoredLeaf, Timestamp, WireCode,
+    Action, Attempt, Certainty, Entry, Failure, InputLeaf, IntentKind, Lookup, LookupRule, NativeId,
+    OpenIntent, OperationErrorCode, Outcome, RetryRule, Step, StepId, Stored, StoredLeaf, Timestamp,
+    WireCode,
 };
+use std::collections::BTreeMap;
 
 impl Operation {
     /// The outcome of a call is not known. `answered`: the provider said so itself, so nothing of
@@ -18,16 +20,14 @@ impl Operation {
         let Some(intent) = self.intent(key) else { return };
         let again = self.repeats(key, intent);
         let settle = self.called_capabilities(key).map_or(0, |capabilities| capabilities.settle_millis);
-        let may_land = !answered && now < intent.not_after && !track.in_doubt;
+        let may_land = !answered && now < intent.not_after.plus(settle) && !track.in_doubt;
         let landed = now.max(intent.not_after).plus(settle);
         let soon = now.plus(backoff::pause(&self.limits, self.seed, key, track.retries + track.doubts));
         let resolve_at = match intent.kind {
             _ if again => soon,
             IntentKind::Create if findable(intent) && track.doubts < self.limits.lookups => landed,
-            IntentKind::Create => {
-                self.end_in_doubt(now, key, failure);
-                return;
-            }
+            // Nothing can be found out, but what its object refers to must not go before it can no
+            // longer come.
             _ if may_land => landed,
             _ => {
                 self.end_in_doubt(now, key, failure);
@@ -58,15 +58,18 @@ impl Operation {
     /// its token, or it is idempotent, and the type may be called again at all.
     fn may_repeat(&self, key: Key, intent: &OpenIntent) -> bool {
         let by_code = self.called_capabilities(key).is_some_and(|found| found.retry == RetryRule::ByCode);
-        let same = match intent.kind {
+        let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
+        match intent.kind {
+            // A type that is never called again by itself is called again where a person runs a
+            // failed deploy again: that is what its token is for (seed 4, "The handler protocol").
             IntentKind::Create | IntentKind::Update => {
-                let earlier = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
-                intent.lookup == Lookup::Token && (!earlier || is_whole(&intent.sent))
+                intent.lookup == Lookup::Token
+                    && (by_code || earlier)
+                    && (!earlier || self.refill(key.step, &intent.sent).is_some())
             }
             // Deletes are idempotent by contract (seed 3, "Delete").
-            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => true,
-        };
-        by_code && same
+            IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => by_code,
+        }
     }
 
     pub(crate) fn on_timer(&mut self, now: Timestamp, timer: TimerKey) {
@@ -99,12 +102,17 @@ impl Operation {
         let Some(intent) = self.intent(key) else { return };
         if self.repeats(key, intent) {
             self.again.insert(key);
-        } else if intent.kind == IntentKind::Create && findable(intent) {
+        } else if intent.kind == IntentKind::Create && findable(intent) && self.may_look(key) {
             self.find(now, key);
         } else {
             let failure = self.last_failure(key);
             self.end_in_doubt(now, key, failure);
         }
+    }
+
+    /// Whether there is a lookup left; the doubt that leads to it is counted already.
+    fn may_look(&self, key: Key) -> bool {
+        self.facts.track(key).is_none_or(|track| track.doubts <= self.limits.lookups)
     }
 
     fn find(&mut self, now: Timestamp, key: Key) {
@@ -166,16 +174,37 @@ impl Operation {
         }
     }
 
+    /// Until when an earlier call of a delete, one that was never answered, may still remove what
+    /// bears the same id: an object that was made under it after the delete counted as done. `None`
+    /// if nothing of the kind can come: the provider mints ids or knows the call's token.
+    pub(crate) fn delete_may_land_until(&self, now: Timestamp, key: Key) -> Option<Timestamp> {
+        let track = self.facts.track(key)?;
+        let capabilities = self.called_capabilities(key)?;
+        let ids_return = matches!(capabilities.lookup, LookupRule::ByNativeId(_) | LookupRule::None);
+        let until = track.may_land_until.plus(capabilities.settle_millis);
+        let unanswered = track.may_land_until > Timestamp::default();
+        (ids_return && unanswered && until > now).then_some(until)
+    }
+
     /// Gives up finding out: a person decides about a create, an observation about anything else.
     pub(crate) fn end_in_doubt(&mut self, now: Timestamp, key: Key, failure: Failure) {
-        let Some(step) = self.step(key.step) else { return };
         if self.kind(key) != IntentKind::Create {
             self.settle(now, key, Outcome::Uncertain { failure });
             return;
         }
+        if let Some(adopt) = self.decisions.remove(&key.step) {
+            self.settle_as_decided(now, key, adopt);
+            return;
+        }
+        let Some(step) = self.step(key.step) else { return };
         let message = format!("Whether `{}` was created is not known: {}", step.label, failure.message);
-        let unknown =
-            Failure { code: WireCode::OutcomeUnknown.as_str().to_owned(), message, meta: failure.meta };
+        // A code that the provider chose says more to a person than that the outcome is unknown.
+        let code = if is_generic(&failure.code) {
+            WireCode::OutcomeUnknown.as_str().to_owned()
+        } else {
+            failure.code
+        };
+        let unknown = Failure { code, message, meta: failure.meta };
         self.settle(now, key, Outcome::Unknown { failure: unknown });
     }
 
@@ -185,18 +214,8 @@ impl Operation {
     }
 
     /// A person knows better: the object is this one, or there is none.
-    pub(crate) fn on_resolved(&mut self, now: Timestamp, step: StepId, adopt: Option<(NativeId, Stored)>) {
-        let key = Key::forward(step);
-        let Some(track) = self.facts.track(key) else { return };
-        let open = match &track.phase {
-            Phase::Doubtful { .. } => true,
-            Phase::Settled(ending) => ending.how == End::Unknown,
-            _ => false,
-        };
-        if !open || self.intent(key).is_none_or(|intent| intent.kind != IntentKind::Create) {
-            return;
-        }
-        let resolves = self.step(step).is_some_and(|step| step.action == Action::Resolve);
+    fn settle_as_decided(&mut self, now: Timestamp, key: Key, adopt: Option<(NativeId, Stored)>) {
+        let resolves = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
         match adopt {
             Some((native_id, properties)) => self.settle_present(now, key, native_id, Some(properties)),
             None if resolves => self.settle(now, key, Outcome::NoOp),
@@ -205,6 +224,32 @@ impl Operation {
                 self.settle(now, key, Outcome::Failed { failure });
             }
         }
+    }
+
+    /// What fills the secrets in when an earlier operation's call is made again: that operation's
+    /// plaintexts are gone, but where the declaration still holds the same secret, this one has it.
+    /// `None` if a plaintext is missing.
+    pub(crate) fn refill(&self, resolve: StepId, sent: &Stored) -> Option<Vec<SecretFill>> {
+        let row = &self.step(resolve)?.row;
+        let mut held = BTreeMap::new();
+        for step in self.plan.steps.iter().filter(|step| step.row == *row) {
+            let Some(inputs) = &step.inputs else { continue };
+            inputs.for_each_leaf(&mut |_, leaf| {
+                if let InputLeaf::Secret { slot, digest } = leaf {
+                    held.insert(digest.hex(), slot.clone());
+                }
+            });
+        }
+        let mut fills = Some(Vec::new());
+        sent.for_each_leaf(&mut |path, leaf| {
+            let (StoredLeaf::Sealed { digest, .. } | StoredLeaf::Digest(digest)) = leaf else { return };
+            match (held.get(&digest.hex()), &mut fills) {
+                (Some(slot), Some(fills)) => fills
+                    .push(SecretFill { path: path.clone(), pieces: vec![SecretPiece::Slot(slot.clone())] }),
+                _ => fills = None,
+            }
+        });
+        fills
     }
 
     /// Settles an effect of an earlier operation whose outcome is not known.
@@ -260,9 +305,16 @@ fn is_made(intent: &OpenIntent) -> bool {
     matches!(intent.kind, IntentKind::Create | IntentKind::Update)
 }
 
-/// Whether what was sent can be sent again: no plaintext is missing.
-fn is_whole(sent: &Stored) -> bool {
-    let mut whole = true;
-    sent.for_each_leaf(&mut |_, leaf| whole &= matches!(leaf, StoredLeaf::Resolved { .. }));
-    whole
+/// Whether a failure's code is the protocol's or our own, not one that the provider chose.
+fn is_generic(code: &str) -> bool {
+    let own = [
+        WireCode::OutcomeUnknown,
+        WireCode::RequestTimeout,
+        WireCode::InternalError,
+        WireCode::PluginUnavailable,
+        WireCode::Canceled,
+        WireCode::Unknown,
+    ];
+    own.iter().any(|own| own.as_str() == code)
+        || OperationErrorCode::ALL.iter().any(|own| own.as_str() == code)
 }

@@ -2,7 +2,7 @@
 
 use formwork_model::{
     Action, Entry, Failure, Guard, IntentKind, JournalEntry, NativeId, OperationStatus, Outcome, Plan, RowId,
-    StepId, Timestamp,
+    StepId, Timestamp, WireCode,
 };
 use rustc_hash::FxHashMap;
 
@@ -105,6 +105,10 @@ pub(crate) struct Track {
     pub(crate) doubts: u32,
     /// Whether an earlier attempt may have had an effect.
     pub(crate) in_doubt: bool,
+    /// Until when the provider may begin the last call.
+    pub(crate) not_after: Timestamp,
+    /// Until when a call that was never answered may begin; the epoch if each was answered.
+    pub(crate) may_land_until: Timestamp,
     /// When it began.
     pub(crate) since: Timestamp,
     /// How it failed last.
@@ -212,6 +216,7 @@ impl Facts {
                 track.phase = Phase::Calling;
                 track.attempt = intent.attempt;
                 track.calls += 1;
+                track.not_after = intent.not_after;
                 track.acts_on.clone_from(&intent.native_id);
             }
             Entry::Accepted { attempt, request_id, poll_at, deadline, .. } => {
@@ -228,7 +233,8 @@ impl Facts {
                 track.attempt = attempt.number;
                 track.phase = Phase::Backoff { at: *at };
                 track.retries += 1;
-                track.in_doubt = false;
+                // A delete that is put off because an earlier call may still come has had its effect.
+                track.in_doubt = failure.code == WireCode::OutcomeUnknown.as_str();
                 track.failure = Some(Box::new(failure.clone()));
             }
             Entry::Ambiguous { attempt, resolve_at, failure } => {
@@ -237,6 +243,7 @@ impl Facts {
                 track.phase = Phase::Doubtful { resolve_at: *resolve_at };
                 track.doubts += 1;
                 track.in_doubt = true;
+                track.may_land_until = track.may_land_until.max(track.not_after);
                 track.failure = Some(Box::new(failure.clone()));
             }
             Entry::Settled { step, kind, row, outcome } => {

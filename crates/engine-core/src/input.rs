@@ -51,13 +51,6 @@ pub enum Input {
         /// Whether undos are given up too.
         force: bool,
     },
-    /// A person settled a step whose outcome is unknown: the object is this one, or there is none.
-    Resolved {
-        /// Which step.
-        step: StepId,
-        /// The object to adopt; `None` discards the intent.
-        adopt: Option<(NativeId, Stored)>,
-    },
 }
 
 /// How a call ended, before it is classified.

@@ -8,9 +8,9 @@ use crate::schedule::{Consequence, Layout, Place, Schedule};
 use crate::undo::StackUndo;
 use crate::{Act, Batch, Input, Limits, Opening, OperationSpec, ReplayError, Timer, TimerKey};
 use formwork_model::{
-    ActorId, Entry, EventStatus, Failure, InstanceKey, IntentKind, JOURNAL_VERSION, JournalEntry, OpenIntent,
-    OperationId, OperationStatus, Outcome, PinnedType, Plan, Row, RowId, RowRef, StackId, Step, StepId,
-    Timestamp,
+    ActorId, Entry, EventStatus, Failure, InstanceKey, IntentKind, JOURNAL_VERSION, JournalEntry, NativeId,
+    OpenIntent, OperationId, OperationStatus, Outcome, PinnedType, Plan, Row, RowId, RowRef, StackId, Step,
+    StepId, Stored, Timestamp,
 };
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,6 +46,8 @@ pub struct Operation {
     /// Stacks in which nothing starts any more.
     pub(crate) stopped: Vec<bool>,
     pub(crate) undoing: Vec<StackUndo>,
+    /// What a person decided beforehand about effects of earlier operations.
+    pub(crate) decisions: FxHashMap<StepId, Option<(NativeId, Stored)>>,
     pub(crate) out: Draft,
     stacks: FxHashSet<StackId>,
 }
@@ -55,6 +57,7 @@ impl Operation {
     pub fn open(spec: OperationSpec, now: Timestamp) -> (Self, Opening) {
         let mut operation = Self::new(spec);
         let new_rows: Vec<Row> = operation.new_rows().into_values().collect();
+        operation.rows.reserve_exact(new_rows.len());
         for row in &new_rows {
             operation.rows.insert(row.id.clone(), row.clone());
         }
@@ -91,6 +94,7 @@ impl Operation {
             busy: FxHashMap::default(),
             queued: FxHashMap::default(),
             stopped: vec![false; stacks],
+            decisions: FxHashMap::default(),
             undoing: std::iter::repeat_with(StackUndo::default).take(stacks).collect(),
             out: Draft::default(),
             stacks: spec.plan.stacks.iter().map(|stack| stack.id.clone()).collect(),
@@ -110,6 +114,14 @@ impl Operation {
             });
         }
         rows
+    }
+
+    /// Notes what a person decided about the effect that a `resolve` step settles: its object is
+    /// this one, or there is none. Asked for only where the effect can't be settled without. Given
+    /// between [`open`](Self::open) and [`start`](Self::start), or [`replay`](Self::replay) and
+    /// [`resume`](Self::resume); a crash forgets it, and the step ends as unknown again.
+    pub fn decide(&mut self, step: StepId, adopt: Option<(NativeId, Stored)>) {
+        self.decisions.insert(step, adopt);
     }
 
     /// Begins, once what [`open`](Self::open) gave is durable.
@@ -250,7 +262,6 @@ impl Operation {
             Input::Answered { call, answer } => self.on_answer(now, call, answer),
             Input::TimerDue(timer) => self.on_timer(now, timer),
             Input::Cancel { force } => self.on_cancel(now, force),
-            Input::Resolved { step, adopt } => self.on_resolved(now, step, adopt),
         }
         self.advance(now);
         self.flush()

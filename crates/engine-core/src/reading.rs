@@ -114,11 +114,26 @@ impl Operation {
     /// Puts a step off, or its undo: the next attempt is due later.
     pub(crate) fn back_off(&mut self, now: Timestamp, key: Key, failure: Failure) {
         let Some(track) = self.facts.track(key) else { return };
-        let attempt = Attempt { step: key.step, kind: self.kind(key), number: track.attempt };
         let at = now.plus(backoff::pause(&self.limits, self.seed, key, track.retries + track.doubts));
+        self.put_off(now, key, at, failure, "waiting for the next attempt");
+    }
+
+    /// The delete is done, but an earlier call of it may still come: it is made once more when no
+    /// earlier one can follow, and only then counts.
+    pub(crate) fn delete_again(&mut self, now: Timestamp, key: Key, at: Timestamp) {
+        let failure = Failure::new(
+            WireCode::OutcomeUnknown,
+            "An earlier call to delete it was never answered and may still take effect.",
+        );
+        self.put_off(now, key, at, failure, "waiting until no earlier call can take effect");
+    }
+
+    fn put_off(&mut self, now: Timestamp, key: Key, at: Timestamp, failure: Failure, why: &str) {
+        let Some(track) = self.facts.track(key) else { return };
+        let attempt = Attempt { step: key.step, kind: self.kind(key), number: track.attempt };
         self.record(now, Entry::RetryAt { attempt, at, failure: failure.clone() });
         self.set_live(now, key, State::Backoff);
-        self.tell_waiting(now, key, Some(failure), "waiting for the next attempt");
+        self.tell_waiting(now, key, Some(failure), why);
         let timer = Timer { key: TimerKey::Retry(key.step, attempt.kind), at };
         self.out.then.push(Act::SetTimer(timer));
     }

@@ -257,13 +257,13 @@ impl Operation {
     /// Asks for the permit to make the call, unless nothing is left to do.
     pub(crate) fn arrange(&mut self, now: Timestamp, plan: &Plan, step: &Step, prepared: Prepared) {
         let key = Key::forward(step.id);
-        match self.decide(plan, step, prepared) {
+        match self.errand(plan, step, prepared) {
             Ok(errand) => self.request_permit(now, key, errand),
             Err(outcome) => self.settle(now, key, outcome),
         }
     }
 
-    fn decide(&self, plan: &Plan, step: &Step, prepared: Prepared) -> Result<Errand, Outcome> {
+    fn errand(&self, plan: &Plan, step: &Step, prepared: Prepared) -> Result<Errand, Outcome> {
         let row = self.row_for(&step.row).ok_or(Outcome::NoOp)?;
         if self.is_idle(step, &prepared) {
             let object = row.current.as_ref().ok_or(Outcome::NoOp)?;

@@ -4,8 +4,8 @@
 use crate::facts::{End, Ending, Key};
 use crate::live::Errand;
 use crate::operation::Operation;
-use formwork_model::{Failure, NativeId, Outcome, StepId, Timestamp, Undo, WireCode};
-use rustc_hash::FxHashMap;
+use formwork_model::{Action, Failure, NativeId, Outcome, StepId, Timestamp, Undo, WireCode};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -22,6 +22,9 @@ pub(crate) struct StackUndo {
     /// Ready, of types that run one at a time.
     ready_serial: Newest,
     serial_busy: bool,
+    /// Steps that count as undone for what they build on. One whose late answer came after that may
+    /// have an undo of its own, but counts once.
+    counted: FxHashSet<StepId>,
     /// Whose objects must stay, and because of which step that was not undone.
     held: FxHashMap<StepId, StepId>,
 }
@@ -147,12 +150,21 @@ impl Operation {
     fn count_down(&mut self, stack: usize, step: StepId) -> Vec<StepId> {
         let holder = self.holder(stack, step);
         let Some(planned) = self.plan.step(step) else { return Vec::new() };
-        let StackUndo { waiting, held, .. } = &mut self.undoing[stack];
+        // What stands keeps what it refers to, not all that it was to come after.
+        let stands = holder == Some(step) && self.undo_ending(step).is_none();
+        let keeps =
+            |on: StepId| !stands || self.plan.step(on).is_some_and(|on| planned.references.contains(&on.row));
+        let kept: Vec<bool> = planned.after_steps.iter().map(|on| keeps(*on)).collect();
+        let StackUndo { waiting, held, counted, .. } = &mut self.undoing[stack];
+        let again = !counted.insert(step);
         let mut freed = Vec::new();
-        for on in &planned.after_steps {
+        for (on, kept) in planned.after_steps.iter().zip(kept) {
             if let Some(count) = waiting.get_mut(on) {
-                if let Some(holder) = holder {
+                if let Some(holder) = holder.filter(|_| kept) {
                     held.entry(*on).or_insert(holder);
+                }
+                if again {
+                    continue;
                 }
                 *count = count.saturating_sub(1);
                 if *count == 0 {
@@ -166,10 +178,24 @@ impl Operation {
     /// On whose account what a step builds on must stay: its own, if its undo came to nothing, or
     /// that of a step that builds on it, if it had nothing to undo.
     fn holder(&self, stack: usize, step: StepId) -> Option<StepId> {
-        match self.undo_ending(step) {
-            Some(ending) => (!ending.how.is_success()).then_some(step),
-            None => self.undoing[stack].held.get(&step).copied(),
+        if let Some(ending) = self.undo_ending(step) {
+            return (!ending.how.is_success()).then_some(step);
         }
+        let held = self.undoing[stack].held.get(&step).copied();
+        held.or_else(|| self.may_refer(step).then_some(step))
+    }
+
+    /// Whether what a step made stands and refers to others: an updated object keeps its new state
+    /// (seed 4, "Rollback on a Failed Deploy"), and one whose create has no known outcome may be
+    /// there, to be settled by the next deploy.
+    fn may_refer(&self, step: StepId) -> bool {
+        let updates = self.step(step).is_some_and(|step| step.action == Action::Update);
+        updates && self.made_by(step).is_some() || self.is_unknown(step)
+    }
+
+    fn is_unknown(&self, step: StepId) -> bool {
+        let ending = self.facts.steps.get(step.index()).and_then(|facts| facts.forward.ending());
+        ending.is_some_and(|ending| ending.how == End::Unknown)
     }
 
     fn undo_ending(&self, step: StepId) -> Option<&Ending> {
@@ -224,6 +250,15 @@ impl Operation {
     /// what it refers to. The reason names the failure at the root of it.
     fn why_held(&self, stack: usize, step: StepId) -> Option<Failure> {
         let holder = *self.undoing[stack].held.get(&step)?;
+        if self.undo_ending(holder).is_none() {
+            let label = self.step(holder).map_or("", |holder| holder.label.as_str());
+            let message = if self.is_unknown(holder) {
+                format!("kept, because `{label}` may have been created, and would refer to it.")
+            } else {
+                format!("kept, because `{label}` was updated and refers to it now.")
+            };
+            return Some(Failure::new(WireCode::Unknown, message));
+        }
         let failure = self.last_failure(Key { step: holder, undo: true });
         if self.undo_ending(holder).is_some_and(|ending| ending.how == End::Skipped) {
             return Some(failure);

@@ -265,27 +265,31 @@ fn an_ambiguous_create_is_found_by_the_native_id_it_chose() {
 fn an_ambiguous_create_that_cannot_be_found_stays_unknown_until_a_person_decides() {
     let mut world = World::new().with(|found| found.lookup = LookupRule::None);
     world.create("a", &[]);
-    world.create("slow", &[]);
-    let provider = Provider::default().on("a", "create", &[Reply::EffectThenLost]).on(
-        "slow",
-        "create",
-        &[Reply::Slow(5)],
-    );
-    let mut run = Run::begin(&world, provider.clone());
-    while run.row("a").failure.is_none() {
-        assert!(run.turn());
-    }
-    assert!(run.row("a").intent.is_some());
-    run.input(Input::Resolved { step: StepId(0), adopt: Some(("a-1".into(), json!({"name": "a"}).into())) });
-    assert_eq!(run.row("a").intent, None);
-    run.finish();
-    assert_eq!(run.status().0, OperationStatus::Failed);
-    assert!(run.provider.objects.is_empty(), "what was adopted is rolled back with the rest");
-
+    let provider = Provider::default().on("a", "create", &[Reply::EffectThenLost]);
     let run = world.run(provider);
     assert_eq!(code(&run), "OUTCOME_UNKNOWN");
     assert_eq!(run.row("a").status, RowStatus::Failed);
     assert!(run.row("a").intent.is_some());
+
+    let mut next = World::new().with(|found| found.lookup = LookupRule::None);
+    let row = run.row("a").clone();
+    let reference = formwork_model::RowRef::Existing(row.id.clone());
+    next.rows.push(row);
+    next.add("a", reference, Action::Resolve, &[]);
+    let undecided = next.run(run.provider.clone());
+    assert_eq!(code(&undecided), "OUTCOME_UNKNOWN");
+    assert!(undecided.row("a").intent.is_some(), "nobody decided");
+
+    let made = ("a-1".into(), json!({"name": "a"}).into());
+    let adopted = next.run_decided(run.provider.clone(), StepId(0), Some(made));
+    assert_eq!(adopted.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(adopted.row("a").intent, None);
+    assert_eq!(adopted.row("a").current.as_ref().map(|object| object.native_id.as_str()), Some("a-1"));
+
+    let discarded = next.run_decided(run.provider.clone(), StepId(0), None);
+    assert_eq!(discarded.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(discarded.row("a").intent, None);
+    assert!(discarded.row("a").current.is_none());
 }
 
 #[test]
@@ -301,7 +305,9 @@ fn a_late_answer_settles_what_was_thought_unknown() {
         assert!(run.turn());
     }
     run.input(Input::Answered { call, answer: Answer::Deadline });
-    assert_eq!(run.row("a").status, RowStatus::Failed);
+    while run.row("a").status != RowStatus::Failed {
+        assert!(run.turn());
+    }
     run.input(Input::Answered {
         call,
         answer: Answer::Success { native_id: Some("a-9".into()), properties: None },
@@ -483,7 +489,6 @@ fn inputs_that_make_no_sense_change_nothing() {
     });
     run.input(Input::LookupDone { step: StepId(1), found: Found::Nothing });
     run.input(Input::PermitGranted { step: StepId(2), kind: IntentKind::Delete });
-    run.input(Input::Resolved { step: StepId(0), adopt: None });
     run.input(Input::TimerDue(formwork_engine_core::TimerKey::Poll(StepId(0), IntentKind::Create)));
     assert_eq!(run.journal.len(), entries);
     run.finish();

@@ -30,6 +30,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The allocator of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Answers at once, and remembers tokens.
 #[derive(Default)]
 struct Instantly {
@@ -122,6 +126,7 @@ fn request(plan: Plan) -> BeginRequest {
         rows: Vec::new(),
         minted,
         objects: Vec::new(),
+        decisions: BTreeMap::new(),
     }
 }
 

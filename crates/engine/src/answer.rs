@@ -118,6 +118,9 @@ fn nonsense_failure(reason: &str) -> Failure {
 pub(crate) fn plugin_failure(error: &PluginError, censor: &Censor) -> Failure {
     let failure = Failure::new(WireCode::PluginUnavailable, censor.text(&error.to_string()));
     match error {
+        PluginError::Failed { code, meta, .. } => {
+            Failure { code: code.as_str().to_owned(), meta: censor.facts(meta), ..failure }
+        }
         PluginError::Lost { namespace, .. }
         | PluginError::Deadline { namespace, .. }
         | PluginError::Nonsense { namespace, .. } => {

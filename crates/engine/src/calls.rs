@@ -10,7 +10,7 @@ use crate::rate::Rates;
 use crate::{Clock, Registry, slots};
 use formwork_engine_core::{Answer, Call, CallId, CallKind, ReadAnswer, ReadCall, SecretFill, SecretPiece};
 use formwork_model::{
-    ActorId, Failure, Fence, InstanceKey, Json, OperationId, Path, ProjectId, Row, RowId, Secret,
+    ActorId, Failure, Fence, InstanceKey, Json, Label, OperationId, Path, ProjectId, Row, RowId, Secret,
     SecretSlots, SlotId, TargetRev, Timestamp, TypeName, WireCode,
 };
 use formwork_plugin::{
@@ -49,6 +49,18 @@ pub(crate) struct Poll {
     pub(crate) target: TargetRev,
     pub(crate) request_id: String,
     pub(crate) deadline: Timestamp,
+}
+
+/// Whose object a read is about.
+pub(crate) struct Whose {
+    row: RowId,
+    label: Label,
+}
+
+impl Whose {
+    pub(crate) fn of(row: &Row) -> Self {
+        Self { row: row.id.clone(), label: row.label.clone() }
+    }
 }
 
 /// A call that is ready to be made.
@@ -166,7 +178,12 @@ impl Calls {
     }
 
     /// Reads an object.
-    pub(crate) async fn read(&self, read: ReadCall, places: SecretPlaces) -> ReadAnswer {
+    pub(crate) async fn read(
+        &self,
+        read: ReadCall,
+        places: SecretPlaces,
+        whose: Option<Box<Whose>>,
+    ) -> ReadAnswer {
         let plugin = match self.plugin(&read.type_name) {
             Ok(plugin) => plugin,
             Err(failure) => return ReadAnswer::Failed { code: None, failure },
@@ -182,7 +199,8 @@ impl Calls {
             redact_sensitive: true,
             prior_properties: read.prior.as_ref().map(without_secrets),
         };
-        let context = CallContext { step: Some(read.step), ..self.context(read.deadline) };
+        let (row, label) = whose.map(|whose| (whose.row, whose.label)).unzip();
+        let context = CallContext { step: Some(read.step), row, label, ..self.context(read.deadline) };
         let raw = self.read_raw(&*plugin, &context, request).await;
         let censor = self.secrets.of_step(Some(read.step));
         answer::read(raw, &Secrecy { places: &places, censor: &censor, key: &self.key })

@@ -1,6 +1,7 @@
 //! The engine: begins, recovers and stops operations.
 
 use crate::censor::Censor;
+use crate::decisions;
 use crate::driver::{Beginning, Driver, Parts};
 use crate::observe::Observer;
 use crate::rate::Rates;
@@ -10,12 +11,11 @@ use crate::slots::{Keeping, seal_all};
 use crate::supervisor::supervise;
 use crate::{
     BeginError, BeginRequest, CancelOutcome, Clock, EngineOptions, Hooks, ObserveRequest, OperationHandle,
-    Registry, ResolveOutcome,
+    Registry,
 };
 use formwork_engine_core::{Input, Operation, OperationSpec};
 use formwork_model::{
-    InstanceKey, NativeId, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
-    StepId,
+    Entry, InstanceKey, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
 };
 use formwork_secret::random_bytes;
 use formwork_store::{Begin, Begun, LeaseHolder, Store, StoreError, TakenOver};
@@ -141,25 +141,6 @@ impl Engine {
         }
     }
 
-    /// Settles a step whose outcome is unknown: the object is this one, or there is none.
-    pub async fn resolve(&self, id: &OperationId, step: StepId, adopt: Option<NativeId>) -> ResolveOutcome {
-        let Some(handle) = self.handle(id) else { return ResolveOutcome::NotRunning };
-        let Some(planned) = handle.plan().step(step) else { return ResolveOutcome::UnknownStep };
-        let adopt = match adopt {
-            None => None,
-            Some(native_id) => match self.observer().adoptable(handle.plan(), planned, &native_id).await {
-                Ok(Some(properties)) => Some((native_id, properties)),
-                Ok(None) => return ResolveOutcome::ObjectNotFound,
-                Err(failure) => return ResolveOutcome::Unreadable(failure),
-            },
-        };
-        if handle.send(Input::Resolved { step, adopt }).await {
-            ResolveOutcome::Accepted
-        } else {
-            ResolveOutcome::NotRunning
-        }
-    }
-
     /// Looks at the rows' objects, in parallel and within bounds. Rows without an object and types
     /// that can't be read are left out; a missing plugin or a failed read is
     /// [`Observation::Failed`].
@@ -184,15 +165,18 @@ impl Engine {
     }
 
     fn observer(&self) -> Observer {
-        let shared = &self.shared;
-        Observer {
-            store: Arc::clone(&shared.store),
-            registry: Arc::clone(&shared.registry),
-            rates: Arc::clone(&shared.rates),
-            clock: Arc::clone(&shared.clock),
-            key: shared.key.clone(),
-            censor: Censor::default(),
-        }
+        observer(&self.shared)
+    }
+}
+
+fn observer(shared: &Shared) -> Observer {
+    Observer {
+        store: Arc::clone(&shared.store),
+        registry: Arc::clone(&shared.registry),
+        rates: Arc::clone(&shared.rates),
+        clock: Arc::clone(&shared.clock),
+        key: shared.key.clone(),
+        censor: Censor::default(),
     }
 }
 
@@ -201,7 +185,8 @@ async fn begin(
     seat: Seat,
     request: BeginRequest,
 ) -> Result<OperationHandle, BeginError> {
-    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects } = request;
+    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects, decisions } = request;
+    let decisions = decisions::read(&observer(&shared), &plan, &rows, decisions).await?;
     let now = shared.clock.now();
     let keeping = Keeping::of(&rows);
     let spec = OperationSpec {
@@ -214,7 +199,14 @@ async fn begin(
         key: shared.key.clone(),
         limits: shared.options.limits.clone(),
     };
-    let (operation, opening) = Operation::open(spec, now);
+    let (mut operation, opening) = Operation::open(spec, now);
+    let plan_hash = match &opening.started.entry {
+        Entry::Started { plan, .. } => *plan,
+        _ => plan.hash(),
+    };
+    for (step, adopt) in decisions {
+        operation.decide(step, adopt);
+    }
     let record = OperationRecord {
         id: id.clone(),
         project: project.clone(),
@@ -222,7 +214,7 @@ async fn begin(
         kind,
         status: OperationStatus::Running,
         actor: actor.clone(),
-        plan_hash: plan.hash(),
+        plan_hash,
         started_at: now,
         updated_at: now,
         finished_at: None,

@@ -139,7 +139,10 @@ impl Observer {
         };
         self.rates.of(&*plugin).acquire().await;
         let deadline = self.clock.now().plus(timeout_millis);
-        let context = CallContext::observing(plan.project.clone(), "".into(), deadline);
+        let context = CallContext {
+            label: Some(step.label.clone()),
+            ..CallContext::observing(plan.project.clone(), "".into(), deadline)
+        };
         let result = match bounded(plugin.namespace(), timeout_millis, plugin.read(&context, request)).await {
             Raw::Answer(Ok(result)) => result,
             Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &self.censor)),

@@ -1,9 +1,11 @@
 //! What an engine is asked, and how it answers.
 
 use formwork_model::{
-    ActorId, Catalog, Failure, OperationId, OperationKind, Plan, ProjectId, Row, RowId, SecretSlots, StepId,
+    ActorId, Catalog, Failure, NativeId, OperationId, OperationKind, Plan, ProjectId, Row, RowId,
+    SecretSlots, StepId, Timestamp,
 };
 use formwork_store::{LeaseHolder, ObjectWrite, StoreError};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// An operation to begin.
@@ -27,6 +29,9 @@ pub struct BeginRequest {
     pub minted: Vec<RowId>,
     /// Records of `control` that are stored along with it.
     pub objects: Vec<ObjectWrite>,
+    /// What a person decided about effects of earlier operations that can't be found out: for a
+    /// `resolve` step of the plan the object to adopt, or `None` if there is none.
+    pub decisions: BTreeMap<StepId, Option<NativeId>>,
 }
 
 /// Why an operation did not begin; nothing is stored then.
@@ -45,6 +50,22 @@ pub enum BeginError {
         /// How many run.
         running: usize,
     },
+    /// A decision comes too early: the call that it is about may still take effect.
+    #[error("the call that step {step} settles may take effect until {until}", until = .until.0)]
+    MayLand {
+        /// The step.
+        step: StepId,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// The object that a person decided to adopt is not there, or can't be read.
+    #[error("the object to adopt in step {step} can't be read: {}", failure.as_ref().map_or("it does not exist", |failure| &failure.message))]
+    NotAdoptable {
+        /// The step.
+        step: StepId,
+        /// Why it can't be read; `None` if it does not exist.
+        failure: Option<Failure>,
+    },
     /// The engine shuts down.
     #[error("the engine is shutting down")]
     ShuttingDown,
@@ -60,21 +81,6 @@ pub enum CancelOutcome {
     Requested,
     /// It does not run in this process: it is over, or another process has it.
     NotRunning,
-}
-
-/// How a resolve went.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ResolveOutcome {
-    /// The operation was told.
-    Accepted,
-    /// It does not run in this process.
-    NotRunning,
-    /// Its plan has no such step.
-    UnknownStep,
-    /// The object to adopt does not exist.
-    ObjectNotFound,
-    /// The object to adopt could not be read.
-    Unreadable(Failure),
 }
 
 /// Objects to be looked at.

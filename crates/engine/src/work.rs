@@ -4,7 +4,7 @@
 //! Nothing here is durable: after a crash all of it is gone, and the operation asks again.
 
 use crate::answer::Unmade;
-use crate::calls::{Calls, Poll, places_of};
+use crate::calls::{Calls, Poll, Whose, places_of};
 use crate::conceal::SecretPlaces;
 use crate::find::find;
 use formwork_engine_core::{
@@ -80,7 +80,7 @@ enum Pass {
 /// Something that counts against a namespace's rate.
 enum Turn {
     Permit(PermitRequest),
-    Read { call: ReadCall, places: SecretPlaces, asked_at: Timestamp },
+    Read { call: ReadCall, places: SecretPlaces, whose: Option<Box<Whose>>, asked_at: Timestamp },
     Poll { poll: Poll, places: SecretPlaces, asked_at: Timestamp },
 }
 
@@ -161,7 +161,8 @@ impl Work {
     /// Reads an object once it is its turn.
     pub(crate) fn read(&mut self, call: ReadCall, row: Option<&Row>) {
         let asked_at = self.calls.clock.now();
-        self.enqueue(Turn::Read { call, places: places_of(row), asked_at });
+        let whose = row.map(Whose::of).map(Box::new);
+        self.enqueue(Turn::Read { call, places: places_of(row), whose, asked_at });
     }
 
     /// Polls once it is its turn.
@@ -294,11 +295,11 @@ impl Work {
                 self.granted += 1;
                 self.ready.push_back(Input::PermitGranted { step, kind });
             }
-            Turn::Read { mut call, places, asked_at } => {
+            Turn::Read { mut call, places, whose, asked_at } => {
                 call.deadline = self.postponed(call.deadline, asked_at);
                 let (calls, step) = (Arc::clone(&self.calls), call.step);
                 self.spawn(Errand::Read(step), async move {
-                    Done::Input(Input::ReadDone { step, answer: calls.read(call, places).await })
+                    Done::Input(Input::ReadDone { step, answer: calls.read(call, places, whose).await })
                 });
             }
             Turn::Poll { mut poll, places, asked_at } => {

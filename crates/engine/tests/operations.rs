@@ -6,15 +6,16 @@ use common::plans::{PlanMaker, capabilities, object, pinned, secret};
 use common::provider::How;
 use common::{World, begin, failure, request, row, run, succeeded};
 use formwork_engine::{
-    BeginError, CancelOutcome, Ending, Finished, Hooks, NoHooks, ObserveRequest, Registry,
+    BeginError, BeginRequest, CancelOutcome, Ending, Finished, Hooks, NoHooks, ObserveRequest, Registry,
 };
 use formwork_model::{
-    Catalog, Inputs, LookupRule, Observation, OnFailure, OperationKind, OperationStatus, PinnedType, Row,
-    RowRef, RowStatus, Schema, Secret, TypeCapabilities, TypeName, TypeRules,
+    Catalog, Inputs, LookupRule, NativeId, Observation, OnFailure, OperationKind, OperationStatus,
+    PinnedType, Row, RowRef, RowStatus, Schema, Secret, StepId, TypeCapabilities, TypeName, TypeRules,
 };
 use formwork_plugin::{Operation, OperationErrorCode};
 use formwork_store::{NewObject, ObjectWrite, Store, StoreError};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -340,6 +341,41 @@ async fn an_object_that_differs_from_what_was_sent_is_not_taken_for_ours() {
     let rows = world.rows().await;
     assert!(row(&rows, "a").current.is_none());
     assert!(row(&rows, "a").intent.is_some(), "a person decides");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_decides_about_a_create_once_it_can_have_no_more_effect() {
+    let world = World::new();
+    let engine = world.engine();
+    let nowhere = |can: &mut TypeCapabilities| can.lookup = LookupRule::None;
+    // The provider fails at once, having made the object: its call could still be under way.
+    world.provider.next(Operation::Create, "a", How::Lost);
+    let create = PlanMaker::create().on_failure(OnFailure::Continue).capable("T", nowhere);
+    let handle = begin(&engine, "op", create.creates("a", &[]).plan(), Vec::new()).await;
+    engine.cancel(handle.id(), true).await;
+    assert!(matches!(handle.finished().await, Finished::Done { status: OperationStatus::Failed, .. }));
+    let made = world.provider.objects().keys().next().expect("it was made").clone();
+
+    let rows = world.rows().await;
+    let update = PlanMaker::new(OperationKind::Update).capable("T", nowhere);
+    let plan = Arc::new(update.resolves(row(&rows, "a")).plan());
+    let decided = |id: &str, adopt: Option<NativeId>| BeginRequest {
+        decisions: BTreeMap::from([(StepId(0), adopt)]),
+        ..request(id, &plan, rows.clone())
+    };
+    let early = engine.begin(decided("early", Some(made.clone()))).await;
+    assert!(matches!(early, Err(BeginError::MayLand { step: StepId(0), .. })), "{early:?}");
+
+    tokio::time::sleep(Duration::from_secs(11)).await;
+    let absent = engine.begin(decided("absent", Some("no-such".into()))).await;
+    assert!(matches!(absent, Err(BeginError::NotAdoptable { failure: None, .. })), "{absent:?}");
+    assert!(row(&world.rows().await, "a").intent.is_some(), "a refusal changes nothing");
+
+    let adopted = engine.begin(decided("adopt", Some(made.clone()))).await.expect("it begins");
+    assert_eq!(adopted.finished().await, succeeded());
+    let rows = world.rows().await;
+    assert_eq!(row(&rows, "a").intent, None);
+    assert_eq!(row(&rows, "a").current.as_ref().map(|object| &object.native_id), Some(&made));
 }
 
 struct Finishes;

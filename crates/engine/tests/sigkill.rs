@@ -243,6 +243,7 @@ impl Host {
             plan: Arc::new(plan),
             secrets,
             rows,
+            decisions: BTreeMap::new(),
             minted,
             objects: Vec::new(),
         };

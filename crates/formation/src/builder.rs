@@ -2,10 +2,10 @@
 //! and the YAML reader both write here, so that depth, size and duplicate keys have one rule.
 
 use crate::Limits;
-use formwork_model::{Children, Json, Members, Path, Segment, SourceNode, Span, members_with_capacity};
-use indexmap::map::Entry;
+use formwork_model::{Children, Json, Members, Path, Segment, SourceNode, Span};
 use serde_json::Map;
-use std::collections::HashSet;
+use serde_json::map::Entry;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What went over a limit.
@@ -181,7 +181,8 @@ impl Builder {
         let (value, children) = if is_object {
             let mut object = Object::with_capacity(count);
             members.for_each(|member| object.add(member, &mut problems));
-            (Json::Object(object.members), Children::Object(object.spans))
+            let (members, spans) = object.finish(&mut problems);
+            (Json::Object(members), Children::Object(spans))
         } else {
             let (items, spans) = members.map(|member| (member.value, member.node)).unzip();
             (Json::Array(items), Children::Array(spans))
@@ -204,21 +205,19 @@ impl Builder {
     }
 }
 
-/// An object being made of its members.
+/// An object being made of its members. Its names are those of the value, so the spans beside it
+/// need no search of their own.
 struct Object {
     members: Map<String, Json>,
-    spans: Members,
-    /// Keys that came by a merge: an explicit one may override them.
-    merged: HashSet<Arc<str>>,
+    /// Parallel to the members.
+    spans: Vec<(Arc<str>, SourceNode)>,
+    /// Where the members stand that came by a merge: an explicit one may override them.
+    merged: HashMap<Arc<str>, usize>,
 }
 
 impl Object {
     fn with_capacity(count: usize) -> Self {
-        Self {
-            members: Map::with_capacity(count),
-            spans: members_with_capacity(count),
-            merged: HashSet::new(),
-        }
+        Self { members: Map::with_capacity(count), spans: Vec::with_capacity(count), merged: HashMap::new() }
     }
 
     fn add(&mut self, member: Pending, problems: &mut Vec<Problem>) {
@@ -231,19 +230,19 @@ impl Object {
             return;
         }
         node.key = Some(span);
-        match self.spans.entry(text) {
+        match self.members.entry(&*text) {
             Entry::Vacant(free) => {
-                self.members.insert(free.key().as_ref().to_owned(), value);
-                free.insert(node);
+                free.insert(value);
+                self.spans.push((text, node));
             }
-            Entry::Occupied(mut taken) if self.merged.remove(taken.key()) => {
-                self.members.insert(taken.key().as_ref().to_owned(), value);
-                taken.insert(node);
-            }
-            Entry::Occupied(taken) => {
-                let first = taken.get().key.unwrap_or_default();
-                problems.push(Problem::Duplicate { key: taken.key().clone(), first, second: span });
-            }
+            Entry::Occupied(mut taken) => match self.merged.remove(&text) {
+                Some(at) => {
+                    taken.insert(value);
+                    self.spans[at].1 = node;
+                }
+                // The first is found once all are there.
+                None => problems.push(Problem::Duplicate { key: text, first: span, second: span }),
+            },
         }
     }
 
@@ -254,10 +253,10 @@ impl Object {
         match (value, node.children) {
             (Json::Object(values), Children::Object(nodes)) => {
                 for ((_, value), (key, node)) in values.into_iter().zip(nodes) {
-                    if let Entry::Vacant(free) = self.spans.entry(key) {
-                        self.members.insert(free.key().as_ref().to_owned(), value);
-                        self.merged.insert(free.key().clone());
-                        free.insert(node);
+                    if let Entry::Vacant(free) = self.members.entry(&*key) {
+                        free.insert(value);
+                        self.merged.insert(key.clone(), self.spans.len());
+                        self.spans.push((key, node));
                     }
                 }
                 Some(())
@@ -269,6 +268,17 @@ impl Object {
             }
             _ => None,
         }
+    }
+
+    /// The object and its spans; says of each name that came twice where it was first.
+    fn finish(self, problems: &mut [Problem]) -> (Map<String, Json>, Members) {
+        let spans = Members::from(self.spans);
+        for problem in problems {
+            if let Problem::Duplicate { key, first, .. } = problem {
+                *first = spans.get(key).and_then(|node| node.key).unwrap_or_default();
+            }
+        }
+        (self.members, spans)
     }
 }
 

@@ -14,6 +14,7 @@ mod event;
 mod ids;
 mod journal;
 mod json;
+mod members;
 mod operation;
 mod path;
 mod plan;
@@ -38,6 +39,7 @@ pub use ids::{
 };
 pub use journal::{Attempt, Entry, IntentKind, JOURNAL_VERSION, JournalEntry, Outcome};
 pub use json::{Json, canonical, canonical_bytes, same, sha256_hex};
+pub use members::Members;
 pub use operation::{Failure, OperationKind, OperationRecord, OperationStatus};
 pub use path::{Path, Segment};
 pub use plan::{
@@ -47,9 +49,7 @@ pub use plan::{
 pub use reference::{Ref, RefPath, RefTarget, Visibility};
 pub use row::{Certainty, Lookup, Object, OpenIntent, Row, RowStatus, TargetRev, UniqueValue};
 pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod};
-pub use source::{
-    Children, Keyed, Members, Place, SourceFile, SourceMap, SourceNode, Span, members_with_capacity,
-};
+pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
 pub use tree::{Leaf, Tree};
 pub use types::{
     Catalog, CheckContext, Concurrency, IamActions, ImmutableRule, LookupRule, Observation, Replacement,

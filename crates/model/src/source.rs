@@ -1,11 +1,9 @@
 //! Where values came from: spans beside values, unbroken from the parser to every message.
 
-use crate::{Path, Segment};
-use indexmap::IndexMap;
+use crate::{Members, Path, Segment};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::hash::BuildHasher;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// A range of bytes in a source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -27,7 +25,13 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// The byte at which each line starts.
     line_starts: Arc<[u32]>,
+    /// How many characters begin before each block of the text: a column is found in no more than a
+    /// block's time, however long its line is.
+    characters: Arc<[u32]>,
 }
+
+/// How many bytes a block of [`SourceFile::characters`] has.
+const BLOCK: usize = 1024;
 
 impl SourceFile {
     /// A file from its name and text.
@@ -36,15 +40,28 @@ impl SourceFile {
         let starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| clamp(at + 1)));
         let line_starts = starts.collect();
-        Self { name: name.into(), text, line_starts }
+        let blocks = text.as_bytes().chunks(BLOCK);
+        let counts = blocks.scan(0, |before, block| {
+            *before += characters_in(block);
+            Some(clamp(*before))
+        });
+        let characters = std::iter::once(0).chain(counts).collect();
+        Self { name: name.into(), text, line_starts, characters }
     }
 
     /// Line and column (both from 1; the column counts characters) of a byte.
     pub fn line_column(&self, byte: u32) -> (u32, u32) {
         let line = self.line_starts.partition_point(|start| *start <= byte).max(1);
-        let start = self.line_starts[line - 1] as usize;
-        let before = self.text.get(start..byte as usize).unwrap_or_default();
-        (clamp(line), clamp(before.chars().count() + 1))
+        let start = self.line_starts[line - 1];
+        let before = self.characters_before(byte).saturating_sub(self.characters_before(start));
+        (clamp(line), clamp(before + 1))
+    }
+
+    /// How many characters begin before a byte.
+    fn characters_before(&self, byte: u32) -> usize {
+        let byte = (byte as usize).min(self.text.len());
+        let block = byte / BLOCK;
+        self.characters[block] as usize + characters_in(&self.text.as_bytes()[block * BLOCK..byte])
     }
 
     /// The text of a line, counted from 1, without its end.
@@ -52,6 +69,11 @@ impl SourceFile {
         let Some(start) = self.line_starts.get((line.max(1) - 1) as usize) else { return "" };
         self.text.get(*start as usize..).unwrap_or_default().lines().next().unwrap_or_default()
     }
+}
+
+/// How many characters begin in some bytes of UTF-8.
+fn characters_in(bytes: &[u8]) -> usize {
+    bytes.iter().map(|byte| usize::from(byte & 0b1100_0000 != 0b1000_0000)).sum()
 }
 
 fn clamp(number: usize) -> u32 {
@@ -67,29 +89,6 @@ pub struct SourceNode {
     pub key: Option<Span>,
     /// What is in it.
     pub children: Children,
-}
-
-/// The spans of an object's members.
-pub type Members = IndexMap<Arc<str>, SourceNode, Keyed>;
-
-/// The hasher of [`Members`]: keyed once per process, since the keys are the user's and must not be
-/// made to collide, and much faster than the standard one, since a template has very many. It takes
-/// no room in the map.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Keyed;
-
-impl BuildHasher for Keyed {
-    type Hasher = ahash::AHasher;
-
-    fn build_hasher(&self) -> ahash::AHasher {
-        static KEYS: LazyLock<ahash::RandomState> = LazyLock::new(ahash::RandomState::new);
-        KEYS.build_hasher()
-    }
-}
-
-/// Room for the spans of so many members.
-pub fn members_with_capacity(count: usize) -> Members {
-    Members::with_capacity_and_hasher(count, Keyed)
 }
 
 /// The spans below a [`SourceNode`].
@@ -192,7 +191,19 @@ mod tests {
         assert_eq!(file.line_column(0), (1, 1));
         assert_eq!(file.line_column(5), (1, 5));
         assert_eq!(file.line_column(7), (2, 1));
+        assert_eq!(file.line_column(99), (3, 1));
         assert_eq!(file.line(2), "bc: 2");
         assert_eq!(file.line(9), "");
+    }
+
+    #[test]
+    fn a_column_counts_characters_across_blocks() {
+        let text = "aé€𝄞".repeat(BLOCK) + "\n" + &"é".repeat(3 * BLOCK);
+        let file = SourceFile::new("t.yaml", text.as_str());
+        for (at, (byte, _)) in text.char_indices().enumerate().step_by(7) {
+            let (line, start) = if at <= 4 * BLOCK { (1, 0) } else { (2, 4 * BLOCK + 1) };
+            assert_eq!(file.line_column(clamp(byte)), (line, clamp(at - start + 1)), "byte {byte}");
+        }
+        assert_eq!(file.line_column(clamp(text.len())), (2, clamp(3 * BLOCK + 1)));
     }
 }

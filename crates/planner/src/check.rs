@@ -233,7 +233,7 @@ impl<'p> Checker<'p> {
                 !on.is_empty() && on.iter().all(|(on, _)| self.before(step, *on).is_some())
             }
             Condition::Replaced(on) => self.before(step, *on).is_some_and(|on| {
-                on.row == step.row && matches!(on.action, Action::Update | Action::Replace)
+                on.row == step.row && matches!(on.action, Action::Update | Action::Replace | Action::Resolve)
             }),
         }
     }

@@ -1,5 +1,7 @@
 //! When a call fails in a way the protocol has no code for.
 
+use formwork_model::{Json, WireCode};
+
 /// The unexpected: whether the call had an effect is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PluginError {
@@ -26,6 +28,16 @@ pub enum PluginError {
         namespace: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// The plugin says itself what failed, where the call's result has no room for it.
+    #[error("{message}")]
+    Failed {
+        /// The code to show a person.
+        code: WireCode,
+        /// What failed, in words.
+        message: String,
+        /// Facts to show with it.
+        meta: Json,
     },
     /// The caller's lease is gone: nothing was done.
     #[error("the lease that the call was made under is no longer held")]

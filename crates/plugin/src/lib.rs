@@ -16,8 +16,12 @@ pub use configuration::{FilterCondition, LabelConfig, MatchFilter, RateLimitConf
 pub use context::CallContext;
 pub use error::PluginError;
 pub use formwork_model::OperationErrorCode;
-pub use request::{CreateRequest, DeleteRequest, ListRequest, ReadRequest, StatusRequest, UpdateRequest};
-pub use result::{DeleteBlocker, ListResult, Operation, OperationStatus, ProgressResult, ReadResult};
+pub use request::{
+    CreateRequest, DeleteRequest, ListRequest, ReadRequest, StatusRequest, UpdateRequest, ValidateRequest,
+};
+pub use result::{
+    DeleteBlocker, ListResult, Operation, OperationStatus, ProgressResult, PropertyProblem, ReadResult,
+};
 
 use async_trait::async_trait;
 use formwork_model::TypeName;
@@ -109,6 +113,16 @@ pub trait ResourcePlugin: Send + Sync + 'static {
         objects: &[(TypeName, formwork_model::NativeId)],
     ) -> Result<Vec<DeleteBlocker>, PluginError> {
         let _ = (context, objects);
+        Ok(Vec::new())
+    }
+
+    /// Ours: what is wrong with declared properties that the type's rules cannot say, asked before a
+    /// plan is made. Only called for types whose capabilities say `validate`.
+    ///
+    /// # Errors
+    /// [`PluginError`] if the question could not be answered.
+    async fn validate(&self, request: ValidateRequest) -> Result<Vec<PropertyProblem>, PluginError> {
+        let _ = request;
         Ok(Vec::new())
     }
 }

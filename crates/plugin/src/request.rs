@@ -1,7 +1,7 @@
 //! Requests (seed 3, "CRUD methods"). Properties may hold secrets in the clear, so they can't be
 //! printed.
 
-use formwork_model::{Json, NativeId, Path, Secret, TypeName};
+use formwork_model::{Json, Label, NativeId, Path, Secret, TypeName};
 
 /// Makes an object.
 #[derive(Clone, Debug)]
@@ -86,4 +86,15 @@ pub struct ListRequest {
     pub page_token: Option<String>,
     /// How many to answer, about.
     pub page_size: u32,
+}
+
+/// Ours: asks whether declared properties would be accepted, as far as they are known.
+#[derive(Clone, Debug)]
+pub struct ValidateRequest {
+    /// The type.
+    pub resource_type: TypeName,
+    /// The author's name for the resource.
+    pub label: Label,
+    /// The properties, without those that are not known yet.
+    pub properties: Secret<Json>,
 }

@@ -158,3 +158,12 @@ pub struct DeleteBlocker {
     /// Why, in words for a person.
     pub reason: String,
 }
+
+/// Ours: something that is wrong with declared properties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyProblem {
+    /// Where, from the properties.
+    pub path: Path,
+    /// What is wrong, in words for a person.
+    pub message: String,
+}

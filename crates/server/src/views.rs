@@ -6,7 +6,7 @@ use formwork_api as wire;
 use formwork_control as control;
 use formwork_engine_core::{Waiting, WaitsFor};
 use formwork_model::{
-    Cause, Condition, Event, EventStatus, Guard, Json, Plan, PlanHash, Row, Secret, Step, Timestamp,
+    Cause, Condition, Event, EventStatus, Guard, Json, NativeId, Plan, PlanHash, Row, Secret, Step, Timestamp,
 };
 
 /// What messages call a template that came as text.
@@ -59,7 +59,13 @@ pub(crate) fn update(body: wire::UpdateFormation) -> Result<control::UpdateForma
         metadata: body.metadata,
         parameters: body.parameters,
         plan_hash: plan_hash(body.plan_hash)?,
+        decisions: decisions(body.unknown_outcomes.unwrap_or_default()),
     })
+}
+
+/// What a person decided, by logical id.
+pub(crate) fn decisions(named: impl IntoIterator<Item = (String, Option<String>)>) -> control::Decisions {
+    named.into_iter().map(|(label, adopt)| (label, adopt.map(NativeId::new))).collect()
 }
 
 pub(crate) fn validation(found: &control::Validation) -> wire::Validation {

@@ -54,7 +54,7 @@ impl Backend {
 
     /// Whether its provider knows client tokens.
     pub fn knows_tokens(self) -> bool {
-        matches!(self, Self::Platform | Self::Slow)
+        matches!(self, Self::Platform | Self::Slow | Self::Handler)
     }
 
     /// Whether it decides during an update that a change needs another object.
@@ -94,10 +94,10 @@ impl Backend {
             list: self != Self::Handler,
             retry: if self == Self::Handler { RetryRule::Never } else { RetryRule::ByCode },
             lookup: match self {
-                Self::Platform | Self::Slow => LookupRule::Token,
+                Self::Platform | Self::Slow | Self::Handler => LookupRule::Token,
                 Self::Tagged => LookupRule::ByUnique(vec![Path::of(["name"])]),
                 Self::Named => LookupRule::ByNativeId(Path::of(["name"])),
-                Self::Blind | Self::Handler => LookupRule::None,
+                Self::Blind => LookupRule::None,
             },
             replacement: match self {
                 Self::Handler => Replacement::Discovered,

@@ -216,12 +216,14 @@ impl Provider {
     }
 
     fn write(&mut self, now: Timestamp, call: &Call, trouble: Trouble, polls: u32) -> Said {
-        if let Trouble::Refused(code) = trouble {
-            return Said::Failed { code, native_id: None };
-        }
         let token = call.token.filter(|_| knows_tokens(&call.ask));
-        if let Some(first) = token.and_then(|token| self.remembered.get(&token)) {
-            return first.clone();
+        let first = token.and_then(|token| self.remembered.get(&token));
+        match (trouble, first) {
+            // Who knows a token answers it with its outcome before it judges what was sent.
+            (Trouble::Refused(OperationErrorCode::InvalidRequest), Some(first)) => return first.clone(),
+            (Trouble::Refused(code), _) => return Said::Failed { code, native_id: None },
+            (_, Some(first)) => return first.clone(),
+            (_, None) => {}
         }
         let done = self.effect(now, call);
         // A denial is a lie, or a loss on the way back: whoever repeats the token hears the truth.

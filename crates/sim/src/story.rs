@@ -7,7 +7,7 @@ use crate::grow::Grower;
 use crate::judge::{Invariant, Violation};
 use crate::weather::{Rates, Rough, Weather};
 use crate::world::{Deployed, Protections, World, WorldOptions, limits};
-use formwork_model::{DiagnosticCode, IntentKind, Lookup, NativeId, OperationId, OperationStatus};
+use formwork_model::{DiagnosticCode, NativeId, OperationId, OperationStatus};
 use std::fmt;
 
 /// How many deploys in calm weather may be needed until a stack is as declared: one to settle what
@@ -205,6 +205,7 @@ fn is_free(stack: &Declaration) -> bool {
 pub fn reach(world: &mut World, stack: &Declaration) -> usize {
     let mut last = String::new();
     for round in 1..=MOST_REPAIRS {
+        world.wait_for_calls(stack);
         last = match world.deploy(stack) {
             Deployed::Begun(id) => {
                 if !world.settle() {
@@ -222,7 +223,7 @@ pub fn reach(world: &mut World, stack: &Declaration) -> usize {
             }
             other => format!("{other:?}"),
         };
-        if !world.violations.is_empty() || awaits_a_person(world, stack) {
+        if !world.violations.is_empty() {
             return round;
         }
     }
@@ -231,26 +232,9 @@ pub fn reach(world: &mut World, stack: &Declaration) -> usize {
     MOST_REPAIRS
 }
 
-/// Whether an object may exist that nobody can look for.
-fn awaits_a_person(world: &World, stack: &Declaration) -> bool {
-    world.ledger().iter().any(|row| {
-        row.stack == stack.stack_id()
-            && row.intent.as_ref().is_some_and(|intent| {
-                let has_secret = || intent.sent.as_plain().is_none();
-                let is_findable = match intent.lookup {
-                    Lookup::None => false,
-                    // The call can't be repeated without its secrets, and those are gone.
-                    Lookup::Token => !has_secret(),
-                    Lookup::ByNativeId(_) | Lookup::ByUnique(_) => true,
-                };
-                intent.kind == IntentKind::Create && !is_findable
-            })
-    })
-}
-
 /// Applies a stack once more, which must do nothing (INV-13).
 pub fn repeat(world: &mut World, stack: &Declaration) {
-    if !world.violations.is_empty() || awaits_a_person(world, stack) {
+    if !world.violations.is_empty() {
         return;
     }
     let planned = match world.plan(stack) {

@@ -12,6 +12,10 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The allocator of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How many units are in flight where they are grouped.
 const IN_FLIGHT: usize = 256;
 /// How many units a grouped run stores, all of one operation, like a wide plan.
@@ -61,7 +65,7 @@ async fn measure(name: &str, store: Arc<dyn Store>, singles: usize) {
 
 /// Opening and reading does not get slower with history (performance.md).
 async fn history(path: &std::path::Path) {
-    for finished in [0, 200, 400] {
+    for finished in [0, 250, 750] {
         let store = SqliteStore::open(path, &SqliteOptions::default()).unwrap();
         for number in 0..finished {
             let id = format!("history{finished}-{number}");

@@ -10,6 +10,7 @@ use crate::sql::{
 use crate::tables::Stored;
 use crate::{Clock, Reader, StoreError, SystemClock};
 use formwork_model::Timestamp;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql};
 use std::fmt;
@@ -150,6 +151,9 @@ impl SqliteConnection {
             let connection = rusqlite::Connection::open_with_flags(path, flags)?;
             connection.busy_timeout(options.busy_timeout)?;
             connection.set_prepared_statement_cache_capacity(STATEMENTS);
+            // Without this guarantee, statements whose plan might gain by knowing the parameters are
+            // prepared again each time they are run.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
             match role {
                 Role::Writer => {
                     connection.pragma_update(None, "journal_mode", "wal")?;

@@ -37,11 +37,33 @@ pub(crate) struct RowHead {
     pub(crate) id: RowId,
     pub(crate) stack: StackId,
     pub(crate) label: Label,
+    pub(crate) position: u32,
     pub(crate) revision: u64,
     /// Whether it is gone, or is being deleted ([`is_going`]).
     pub(crate) going: bool,
     /// Whether it refers to other rows.
     pub(crate) refers: bool,
+}
+
+/// Whether a row that is written again keeps its stack and its position. Nearly all do, and the
+/// index over both need not be touched then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Both are those that are stored.
+    Kept,
+    /// One of them changed.
+    Moved,
+}
+
+impl RowHead {
+    /// How a row stands that is to be stored in place of the one with this head.
+    pub(crate) fn standing(&self, row: &Row) -> Standing {
+        if self.stack == row.stack && self.position == row.position {
+            Standing::Kept
+        } else {
+            Standing::Moved
+        }
+    }
 }
 
 /// Whether a row is a tombstone or about to become one.
@@ -100,7 +122,7 @@ pub(crate) trait RowTables {
     fn row_head(&mut self, id: &RowId) -> Stored<Option<RowHead>>;
     fn row_heads(&mut self, stack: &StackId) -> Stored<Vec<RowHead>>;
     fn insert_row(&mut self, row: &Row) -> Stored<()>;
-    fn update_row(&mut self, row: &Row) -> Stored<()>;
+    fn update_row(&mut self, row: &Row, standing: Standing) -> Stored<()>;
     /// Stores which rows a row refers to, sorted, in place of those it referred to.
     fn set_references(&mut self, from: &RowId, to: &[RowId]) -> Stored<()>;
     /// Which rows a row refers to, sorted.

@@ -125,15 +125,30 @@ pub(crate) struct UpdateFormation {
     /// Deploy exactly this plan, or refuse
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<String>,
+    #[command(flatten)]
+    pub(crate) decisions: Decisions,
     /// Do not wait for the deploy to end
     #[arg(long)]
     pub(crate) no_wait: bool,
+}
+
+/// What became of creates whose outcome is not known.
+#[derive(Debug, Args)]
+pub(crate) struct Decisions {
+    /// A create whose outcome is unknown made this object: take it over
+    #[arg(long, value_name = "LOGICAL_ID=PHYSICAL_ID")]
+    pub(crate) adopt: Vec<String>,
+    /// A create whose outcome is unknown made nothing: make it again
+    #[arg(long, value_name = "LOGICAL_ID")]
+    pub(crate) discard: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteFormation {
     #[command(flatten)]
     pub(crate) formation: FormationId,
+    #[command(flatten)]
+    pub(crate) decisions: Decisions,
     /// Do not wait for the teardown to end
     #[arg(long)]
     pub(crate) no_wait: bool,

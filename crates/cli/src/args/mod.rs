@@ -5,8 +5,8 @@ mod resource;
 mod spelling;
 
 pub(crate) use formation::{
-    ApplyPlan, CreateFormation, DeleteFormation, FormationId, ListFormations, ParameterArgs, PlanFormation,
-    PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
+    ApplyPlan, CreateFormation, Decisions, DeleteFormation, FormationId, ListFormations, ParameterArgs,
+    PlanFormation, PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;

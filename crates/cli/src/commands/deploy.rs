@@ -3,7 +3,9 @@
 use super::CommandError;
 use super::formation::path;
 use super::request::{Body, json_flag, parameter_bag, required_template, template};
-use crate::args::{self, ApplyPlan, CreateFormation, DeleteFormation, OperationId, UpdateFormation};
+use crate::args::{
+    self, ApplyPlan, CreateFormation, Decisions, DeleteFormation, OperationId, UpdateFormation,
+};
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::ui::progress::{Ending, Progress};
@@ -42,6 +44,7 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
         .with("metadata", metadata)
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("plan_hash", arguments.plan_hash.as_deref())
+        .with("unknown_outcomes", outcomes(&arguments.decisions)?)
         .build();
     let client = session.client().clone().with_timeout(None);
     let begun = client.request(HttpMethod::Put, &path(&arguments.formation), DO_NOT_WAIT, Some(&body)).await;
@@ -101,9 +104,35 @@ async fn deployed(
     })
 }
 
+/// What `--adopt` and `--discard` say, by logical id; `None` if they say nothing.
+fn outcomes(decisions: &Decisions) -> Result<Option<Value>, CommandError> {
+    let mut outcomes = serde_json::Map::new();
+    for pair in &decisions.adopt {
+        let parts = pair.split_once('=').filter(|(label, id)| !label.is_empty() && !id.is_empty());
+        let (label, id) = parts.ok_or_else(|| {
+            CommandError::Argument(format!("--adopt takes LOGICAL_ID=PHYSICAL_ID, not `{pair}`"))
+        })?;
+        outcomes.insert(label.to_owned(), Value::from(id));
+    }
+    for label in &decisions.discard {
+        if outcomes.insert(label.clone(), Value::Null).is_some() {
+            return Err(CommandError::Argument(format!("`{label}` is both adopted and discarded")));
+        }
+    }
+    Ok((!outcomes.is_empty()).then_some(Value::Object(outcomes)))
+}
+
 pub(crate) async fn delete(session: &Session, arguments: &DeleteFormation) -> Result<Exit, CommandError> {
     let client = session.client().clone().with_timeout(None);
-    let begun = client.request(HttpMethod::Delete, &path(&arguments.formation), DO_NOT_WAIT, None).await?;
+    outcomes(&arguments.decisions)?;
+    let (adopt, discard) = (arguments.decisions.adopt.join(","), arguments.decisions.discard.join(","));
+    let mut query = DO_NOT_WAIT.to_vec();
+    query.extend(
+        [("adopt", adopt.as_str()), ("discard", discard.as_str())]
+            .into_iter()
+            .filter(|(_, list)| !list.is_empty()),
+    );
+    let begun = client.request(HttpMethod::Delete, &path(&arguments.formation), &query, None).await?;
     let begun = begun.body.unwrap_or_default();
     if arguments.no_wait {
         json::print(&begun)?;

@@ -2,7 +2,7 @@
 
 use formwork_api::EndpointError;
 use formwork_config::ConfigError;
-use formwork_control::ControlError;
+use formwork_control::{ControlError, RegistrationError};
 use formwork_secret::KeyError;
 use formwork_server::ListenError;
 use formwork_store::StoreError;
@@ -16,8 +16,8 @@ pub(crate) enum SessionError {
     Endpoint(#[from] EndpointError),
     #[error("cannot use the lock `{}`", path.display())]
     Lock { path: PathBuf, source: io::Error },
-    #[error("`FORMATION_RESOURCE_TYPES_CONFIG` is set, but this version has no custom resource types yet")]
-    ResourceTypes,
+    #[error(transparent)]
+    ResourceTypes(#[from] RegistrationError),
     #[error("another process holds `{}` but does not answer", path.display())]
     Busy { path: PathBuf },
     #[error("the instance key cannot be used")]

@@ -5,10 +5,11 @@ use super::lock::{DataLock, Holder};
 use super::{Need, SessionError, log, stores};
 use crate::ui::say;
 use formwork_api::Client;
-use formwork_config::{Database, Settings};
-use formwork_control::{Control, ControlOptions};
+use formwork_config::{Database, Environment, Settings};
+use formwork_control::{Control, ControlOptions, CustomTypes, Surroundings};
 use formwork_engine::{EngineOptions, SystemClock};
-use formwork_model::{InstanceKey, OperationId, OwnerId, Secret};
+use formwork_model::{Catalog as _, InstanceKey, OperationId, OwnerId, Secret};
+use formwork_platform::Platform;
 use formwork_server::{Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl Host {
     pub(crate) async fn open(settings: &Settings, need: Need) -> Result<Option<Self>, SessionError> {
         let nothing_stored = !settings.data_dir.exists() && matches!(settings.database, Database::Sqlite(_));
         if need == Need::Nothing || (need != Need::Write && nothing_stored) {
-            return Self::nowhere().await.map(Some);
+            return Self::nowhere(settings).await.map(Some);
         }
         let holder = Holder::command(now_millis(), need.recovers());
         let Some(host) = Self::serve(settings, holder, None).await? else { return Ok(None) };
@@ -74,11 +75,11 @@ impl Host {
     }
 
     /// Serves nobody but this command, and keeps nothing.
-    async fn nowhere() -> Result<Self, SessionError> {
+    async fn nowhere(settings: &Settings) -> Result<Self, SessionError> {
+        let types = custom_types(settings)?;
         let owner = OwnerId::from(format!("{}@nowhere", std::process::id()));
-        let control =
-            Control::open(stores::nowhere(), InstanceKey::generate(), Arc::new(SystemClock), options(owner))
-                .await?;
+        let (store, key) = (stores::nowhere(), InstanceKey::generate());
+        let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token).await?;
         let client = in_process(&control, token);
@@ -91,9 +92,7 @@ impl Host {
         listen: Option<SocketAddr>,
     ) -> Result<Option<Self>, SessionError> {
         log::install(settings.log);
-        if settings.resource_types.is_some() {
-            return Err(SessionError::ResourceTypes);
-        }
+        let types = custom_types(settings)?;
         settings.data_dir.prepare().map_err(SessionError::Config)?;
         let path = settings.data_dir.agent_lock();
         let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
@@ -101,7 +100,7 @@ impl Host {
         let key = stores::instance_key(settings)?;
         let store = stores::open(settings).await?;
         let owner = lock.holder.owner();
-        let control = Control::open(store, key, Arc::new(SystemClock), options(owner)).await?;
+        let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
         control.admin_token(&token).await?;
         let socket = settings.data_dir.agent_socket();
@@ -208,6 +207,15 @@ impl Serving {
 async fn recover(control: &Control, holder: Option<&Holder>) -> Result<Vec<OperationId>, SessionError> {
     let is_dead = |owner: &OwnerId| holder.is_some_and(|holder| holder.succeeds(owner));
     Ok(control.recover(&is_dead).await?)
+}
+
+/// The types that the operator registered.
+fn custom_types(settings: &Settings) -> Result<CustomTypes, SessionError> {
+    let Some(file) = &settings.resource_types else { return Ok(CustomTypes::default()) };
+    let environment = Environment::from_process();
+    let surroundings =
+        Surroundings { built_in: &Platform::catalog().names(), variable: &|name| environment.secret(name) };
+    Ok(CustomTypes::load(file, &surroundings)?)
 }
 
 fn in_process(control: &Arc<Control>, token: Secret<String>) -> Client {

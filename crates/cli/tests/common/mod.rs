@@ -32,6 +32,7 @@ pub const LISTS: [(&str, &str); 7] = [
 pub struct Home {
     directory: TempDir,
     binary: PathBuf,
+    environment: Vec<(&'static str, String)>,
 }
 
 /// What a command did.
@@ -45,7 +46,12 @@ pub struct Ran {
 impl Home {
     pub fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        Self { directory, binary: env!("CARGO_BIN_EXE_formwork").into() }
+        Self { directory, binary: env!("CARGO_BIN_EXE_formwork").into(), environment: Vec::new() }
+    }
+
+    /// Sets a variable for every command from now on.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.environment.push((name, value.into()));
     }
 
     /// The same home, with the binary called by another name.
@@ -79,6 +85,7 @@ impl Home {
             .env_clear()
             .env("HOME", self.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

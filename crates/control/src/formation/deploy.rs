@@ -8,9 +8,12 @@ use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
 use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
 use formwork_model::{
-    Json, OperationId, OperationKind, PlanHash, ProjectId, RowRef, StackId, StackKey, WireCode,
+    Action, IntentKind, Json, NativeId, OperationId, OperationKind, Plan, PlanHash, ProjectId, Row, RowRef,
+    StackId, StackKey, StepId, WireCode,
 };
 use formwork_store::{DomainError, ObjectWrite, StoreError, UniqueKey};
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How often a deploy is planned again because somebody else's was quicker.
@@ -44,7 +47,13 @@ pub struct UpdateFormation {
     pub parameters: Option<JsonMap>,
     /// The plan that was approved; another one is refused.
     pub plan_hash: Option<PlanHash>,
+    /// What a person decided about earlier creates whose outcome is not known.
+    pub decisions: Decisions,
 }
+
+/// For a logical id whose create has no known outcome: the object that it made, or `None` if it
+/// made none.
+pub type Decisions = IndexMap<String, Option<NativeId>>;
 
 /// A deploy that has begun: durable, and running whatever the caller does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +72,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) operation: OperationId,
     pub(crate) kind: OperationKind,
     pub(crate) record: ObjectWrite,
+    pub(crate) decisions: &'a Decisions,
 }
 
 impl Control {
@@ -113,6 +123,7 @@ impl Control {
             operation,
             kind: OperationKind::Create,
             record,
+            decisions: &Decisions::new(),
         };
         self.begin(ready, beginning).await
     }
@@ -182,14 +193,16 @@ impl Control {
             operation,
             kind: OperationKind::Update,
             record: doc.update(id, Some(existing.version)),
+            decisions: &request.decisions,
         };
         self.begin(ready, beginning).await
     }
 
     /// Begins an operation: from here on it is durable and goes on by itself.
     pub(crate) async fn begin(&self, ready: Ready, beginning: Beginning<'_>) -> Result<Deploy, ControlError> {
-        let Beginning { principal, project, stack, operation, kind, record } = beginning;
+        let Beginning { principal, project, stack, operation, kind, record, decisions } = beginning;
         let plan = Arc::new(ready.plan);
+        let decisions = decided_steps(&plan, &ready.rows, decisions)?;
         let new_rows = plan.steps.iter().filter_map(|step| match step.row {
             RowRef::New(number) => Some(number + 1),
             RowRef::Existing(_) => None,
@@ -212,10 +225,17 @@ impl Control {
             rows: ready.rows,
             minted,
             objects: vec![record],
+            decisions,
         };
         match self.engine.begin(request).await {
             Ok(_) => Ok(Deploy { formation: stack, operation }),
             Err(BeginError::Held(holder)) => Err(ControlError::held(&holder)),
+            Err(BeginError::MayLand { step, until }) => {
+                Err(ControlError::may_land(step, &plan, until.since(self.clock.now())))
+            }
+            Err(BeginError::NotAdoptable { step, failure }) => {
+                Err(ControlError::not_adoptable(step, &plan, failure.as_ref()))
+            }
             Err(BeginError::Moved(step)) => Err(ControlError::moved(step, &plan)),
             Err(BeginError::TooMany { running }) => Err(ControlError::new(
                 WireCode::OperationInProgress,
@@ -257,6 +277,32 @@ impl Control {
             None => Ok(()),
         }
     }
+}
+
+/// The steps that a person's decisions are about.
+fn decided_steps(
+    plan: &Plan,
+    rows: &[Row],
+    decisions: &Decisions,
+) -> Result<BTreeMap<StepId, Option<NativeId>>, ControlError> {
+    let steps = decisions.iter().map(|(label, adopt)| {
+        let step = plan.steps.iter().find(|step| {
+            step.action == Action::Resolve && step.label.as_str() == label && is_create(&step.row, rows)
+        });
+        let step = step.ok_or_else(|| {
+            ControlError::validation(format!(
+                "Nothing is to be decided about '{label}': it has no create whose outcome is unknown."
+            ))
+        })?;
+        Ok((step.id, adopt.clone()))
+    });
+    steps.collect()
+}
+
+fn is_create(row: &RowRef, rows: &[Row]) -> bool {
+    let RowRef::Existing(id) = row else { return false };
+    let intent = rows.iter().find(|row| row.id == *id).and_then(|row| row.intent.as_ref());
+    intent.is_some_and(|intent| intent.kind == IntentKind::Create)
 }
 
 fn name_conflict(name: &str) -> ControlError {

@@ -1,6 +1,6 @@
 //! Teardown: everything the ledger stands for goes; the template is not needed.
 
-use super::deploy::{Beginning, Deploy};
+use super::deploy::{Beginning, Decisions, Deploy};
 use super::plan::Ready;
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending};
 use crate::operations::name_failures;
@@ -23,7 +23,12 @@ impl Control {
     ///
     /// # Errors
     /// `RESOURCE_NOT_FOUND`, `OPERATION_IN_PROGRESS`, `FORMATION_DELETE_FAILED`.
-    pub async fn delete_formation(&self, p: &Principal, id: &StackId) -> Result<Deploy, ControlError> {
+    pub async fn delete_formation(
+        &self,
+        p: &Principal,
+        id: &StackId,
+        decisions: &Decisions,
+    ) -> Result<Deploy, ControlError> {
         let existing = self.formation_record(p, id).await?;
         self.demand_idle(&existing).await?;
         let rows = self.reader.rows(id).await?;
@@ -60,6 +65,7 @@ impl Control {
             operation,
             kind: OperationKind::Delete,
             record: doc.update(id, Some(existing.version)),
+            decisions,
         };
         self.begin(ready, beginning).await
     }

@@ -3,6 +3,7 @@
 mod deploy;
 mod destroy;
 mod graph;
+mod handlers;
 mod plan;
 mod prepare;
 mod record;
@@ -11,7 +12,7 @@ mod saved;
 mod validate;
 mod view;
 
-pub use deploy::{CreateFormation, Deploy, UpdateFormation};
+pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;

@@ -8,7 +8,7 @@ use formwork_formation::{Supplied, resolved_parameters};
 use formwork_model::{
     Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OperationKind,
     Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored,
-    TypeName,
+    TypeName, WriteOnlyRule,
 };
 use formwork_planner::{PlanRequest, Planning, plan};
 use std::collections::BTreeMap;
@@ -221,7 +221,7 @@ impl Control {
         }
     }
 
-    /// Lowers, observes and plans.
+    /// Lowers, asks handlers, observes and plans.
     pub(crate) async fn make_ready(
         &self,
         prepared: &mut Prepared,
@@ -230,6 +230,10 @@ impl Control {
         let stack = readying.existing.map_or_else(|| UNBORN.into(), |record| record.id.clone());
         let key = StackKey::new(readying.project.clone(), readying.name);
         let desired = self.lower(prepared, readying.supplied, stack.clone(), key, readying.strict)?;
+        let found = self.ask_handlers(&desired).await?;
+        if found.has_errors() {
+            return Err(ControlError::invalid_template(&found));
+        }
         let rows = match readying.existing {
             Some(_) => self.reader.rows(&stack).await?,
             None => Vec::new(),
@@ -303,15 +307,19 @@ impl Control {
     /// was last applied, without what must not be shown (seed 4, "Plan Diff").
     fn current(&self, type_name: &TypeName, sent: &Stored, observed: Option<&Observation>) -> Option<Json> {
         let rules = self.catalog.get(type_name)?;
-        let write_only = rules.schema().properties.iter().filter(|(_, property)| property.hint.write_only);
+        let properties = &rules.schema().properties;
+        let write_only = properties.iter().filter(|(_, property)| property.hint.write_only);
         let hidden: Vec<_> = write_only.map(|(name, _)| name.clone()).collect();
+        // What is always sent is not compared, so the rest is compared with what is there.
+        let always_sent = rules.capabilities().write_only == WriteOnlyRule::AlwaysSend;
         let mut shown = match observed {
-            _ if !hidden.is_empty() => sent.masked(),
+            _ if !hidden.is_empty() && !always_sent => sent.masked(),
             Some(Observation::Present { properties, .. }) => properties.masked(),
             _ => return None,
         };
         if let Some(members) = shown.as_object_mut() {
-            members.retain(|name, _| !hidden.iter().any(|hidden| **hidden == **name));
+            let is_hidden = |name: &str| hidden.iter().any(|hidden| **hidden == *name);
+            members.retain(|name, _| properties.contains_key(name.as_str()) && !is_hidden(name));
         }
         Some(shown)
     }

@@ -1,6 +1,6 @@
 //! Plans that are kept: shown without their source, and carried out by their hash.
 
-use super::deploy::{Beginning, Deploy};
+use super::deploy::{Beginning, Decisions, Deploy};
 use super::plan::{Ready, UNBORN, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, open_template, seal_template};
 use crate::input::check_name;
@@ -116,7 +116,16 @@ impl Control {
         };
         let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
-        let beginning = Beginning { principal: p, project: &saved.project, stack, operation, kind, record };
+        let decisions = Decisions::new();
+        let beginning = Beginning {
+            principal: p,
+            project: &saved.project,
+            stack,
+            operation,
+            kind,
+            record,
+            decisions: &decisions,
+        };
         self.begin(ready, beginning).await
     }
 

@@ -8,10 +8,11 @@ pub use provider::{Provider, Reply, failure, lost, refusal};
 use formwork_engine_core::{Act, Batch, CallId, Input, Limits, Opening, Operation, OperationSpec, fold};
 use formwork_model::{
     Action, BoundRef, Certainty, Concurrency, Condition, DeletionPolicy, Entry, Event, Failure, Generation,
-    Guard, ImmutableRule, InputLeaf, Inputs, InstanceKey, JournalEntry, Json, Kind, LookupRule, Object,
-    OnFailure, OperationKind, OperationStatus, Ownership, PLAN_FORMAT, Patch, PinnedType, Plan, PlannedStack,
-    PropertySchema, Ref, Replacement, RetryRule, Row, RowId, RowRef, RowStatus, Schema, SecretKeeping,
-    StackId, StackKey, Step, StepId, Timestamp, TypeCapabilities, TypeName, Undo, WriteOnlyRule, fingerprint,
+    Guard, ImmutableRule, InputLeaf, Inputs, InstanceKey, JournalEntry, Json, Kind, LookupRule, NativeId,
+    Object, OnFailure, OperationKind, OperationStatus, Ownership, PLAN_FORMAT, Patch, PinnedType, Plan,
+    PlannedStack, PropertySchema, Ref, Replacement, RetryRule, Row, RowId, RowRef, RowStatus, Schema,
+    SecretKeeping, StackId, StackKey, Step, StepId, Stored, Timestamp, TypeCapabilities, TypeName, Undo,
+    WriteOnlyRule, fingerprint,
 };
 use indexmap::IndexMap;
 use serde_json::json;
@@ -240,6 +241,13 @@ impl World {
         run.finish();
         run
     }
+
+    /// Runs with what a person decided about an earlier effect.
+    pub fn run_decided(&self, provider: Provider, step: StepId, adopt: Option<(NativeId, Stored)>) -> Run {
+        let mut run = Run::begin_decided(self, provider, Some((step, adopt)));
+        run.finish();
+        run
+    }
 }
 
 pub fn reference(on: &Step) -> Inputs {
@@ -272,8 +280,19 @@ pub struct Run {
 
 impl Run {
     pub fn begin(world: &World, provider: Provider) -> Self {
+        Self::begin_decided(world, provider, None)
+    }
+
+    fn begin_decided(
+        world: &World,
+        provider: Provider,
+        decision: Option<(StepId, Option<(NativeId, Stored)>)>,
+    ) -> Self {
         let now = Timestamp(1_000_000);
-        let (operation, Opening { started, new_rows, events }) = Operation::open(world.spec(), now);
+        let (mut operation, Opening { started, new_rows, events }) = Operation::open(world.spec(), now);
+        if let Some((step, adopt)) = decision {
+            operation.decide(step, adopt);
+        }
         let mut rows: IndexMap<_, _> = world.rows.iter().map(|row| (row.id.clone(), row.clone())).collect();
         rows.extend(new_rows.into_iter().map(|row| (row.id.clone(), row)));
         let mut run = Self::with(operation, vec![started], rows, now, provider);

@@ -128,6 +128,14 @@ impl PlanMaker {
         self
     }
 
+    /// Settles an earlier effect of a row.
+    pub fn resolves(mut self, row: &Row) -> Self {
+        let row_ref = RowRef::Existing(row.id.clone());
+        let step = self.step(row_ref, row.label.as_str(), row.type_name.as_str(), Action::Resolve, &[]);
+        self.plan.steps.push(step);
+        self
+    }
+
     fn step(&self, row: RowRef, label: &str, type_name: &str, action: Action, after: &[u32]) -> Step {
         let number = u32::try_from(self.plan.steps.len()).expect("few");
         Step {

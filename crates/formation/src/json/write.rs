@@ -1,6 +1,6 @@
 //! Writes a value as indented JSON and notes where each part of it went.
 
-use formwork_model::{Children, Json, SourceNode, Span, members_with_capacity};
+use formwork_model::{Children, Json, SourceNode, Span};
 use std::sync::Arc;
 
 /// The text of a value and the spans in it.
@@ -46,7 +46,7 @@ impl Writer {
     }
 
     fn object(&mut self, members: &serde_json::Map<String, Json>) -> Children {
-        let mut nodes = members_with_capacity(members.len());
+        let mut nodes = Vec::with_capacity(members.len());
         self.text.push('{');
         self.indent += 1;
         for (index, (key, member)) in members.iter().enumerate() {
@@ -56,12 +56,12 @@ impl Writer {
             let key_span = self.span(start);
             self.text.push_str(": ");
             let node = SourceNode { key: Some(key_span), ..self.value(member) };
-            nodes.insert(Arc::<str>::from(key.as_str()), node);
+            nodes.push((Arc::<str>::from(key.as_str()), node));
         }
         self.indent -= 1;
         self.line(0);
         self.text.push('}');
-        Children::Object(nodes)
+        Children::Object(nodes.into())
     }
 
     /// Begins a line, after a comma unless it is the first.

@@ -32,6 +32,9 @@ impl Draft<'_, '_> {
             step.cause = Cause::of(text, None);
             let id = self.push(step, Some(at));
             self.resolving.insert(at, id);
+            if let (IntentKind::Create, Some(object)) = (intent.kind, &row.current) {
+                self.cleanups.push(replaced_before(row, at, object, id));
+            }
         }
     }
 
@@ -218,6 +221,23 @@ impl Draft<'_, '_> {
         let kind = self.world.kind_of(type_name);
         kind.and_then(|kind| self.world.kind(kind).capabilities())
             .is_some_and(|capabilities| capabilities.read)
+    }
+}
+
+/// The cleanup of the object that a row has, should it turn out that an earlier operation had made
+/// another one in its place.
+fn replaced_before(row: &Row, at: usize, object: &Object, resolve: StepId) -> CleanupDraft {
+    let text = format!("an earlier operation may have replaced `{}`", row.label);
+    CleanupDraft {
+        node: None,
+        row: at,
+        native_id: Some(object.native_id.clone()),
+        type_name: object.type_name.clone(),
+        target: object.target.clone(),
+        policy: super::declare::disposal(object.deletion_policy),
+        when: Condition::Replaced(resolve),
+        before: Some(object.sent.clone()),
+        cause: Cause::of(text, None),
     }
 }
 

@@ -15,7 +15,7 @@ use formwork_api::{
     CreateFormation, DeleteResult, GraphFormation, OperationAccepted, PlanFormation, UpdateFormation,
     ValidateFormation,
 };
-use formwork_control::{Deploy, Principal};
+use formwork_control::{Decisions, Deploy, Principal};
 use formwork_model::{OperationStatus, ProjectId, StackId, WireCode};
 
 pub(super) const WAIT: Parameter = Parameter {
@@ -25,6 +25,17 @@ pub(super) const WAIT: Parameter = Parameter {
 };
 const PROJECT: Parameter =
     Parameter { name: "project_id", kind: "string", doc: "Only those of this project." };
+
+const ADOPT: Parameter = Parameter {
+    name: "adopt",
+    kind: "string",
+    doc: "Creates whose outcome is not known, and the objects they made: `logical_id=physical_id`, separated by commas.",
+};
+const DISCARD: Parameter = Parameter {
+    name: "discard",
+    kind: "string",
+    doc: "Creates whose outcome is not known and which made nothing: logical ids, separated by commas.",
+};
 
 const ITEM: &str = "/formations/{formation_id}";
 
@@ -54,7 +65,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .body(reference("ValidateFormation"))
         .answers(200, reference("Validation"))
-        .refuses(&[400, 413]),
+        .refuses(&[400, 413, 502])
+        // Handlers of custom types may take their time.
+        .patient(),
         route(Method::POST, "/formations/graph", "GraphFormation", "Show a template's graph", post(graph))
             .body(reference("GraphFormation"))
             .answers(200, reference("Graph"))
@@ -65,7 +78,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .body(reference("PlanFormation"))
         .answers(200, reference("PlanResult"))
-        .refuses(&[400, 404, 413])
+        .refuses(&[400, 404, 413, 502])
         .patient(),
         permitted(
             route(Method::POST, "/formations", "CreateFormation", "Create a formation", post(create)),
@@ -75,7 +88,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .body(reference("CreateFormation"))
         .answers(201, reference("Formation"))
         .answers(202, reference("OperationAccepted"))
-        .refuses(&[400, 409, 413])
+        .refuses(&[400, 409, 413, 502])
         .patient(),
         permitted(
             route(Method::GET, "/formations", "ListFormations", "List formations", get(list)),
@@ -96,13 +109,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .body(reference("UpdateFormation"))
         .answers(200, reference("Formation"))
         .answers(202, reference("OperationAccepted"))
-        .refuses(&[400, 404, 409, 413])
+        .refuses(&[400, 404, 409, 413, 502])
         .patient(),
         permitted(
             route(Method::DELETE, ITEM, "DeleteFormation", "Tear a formation down", delete(destroy)),
             "DeleteFormation",
         )
-        .query([WAIT])
+        .query([WAIT, ADOPT, DISCARD])
         .answers(200, reference("DeleteResult"))
         .answers(202, reference("OperationAccepted"))
         .refuses(&[404, 409])
@@ -126,7 +139,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::new(Gate::Open, app.options.formation_body);
     let body: ValidateFormation = reading.read(&app, &principal, request).await?;
-    json(StatusCode::OK, &views::validation(&app.control.validate(&views::validate(body))))
+    let validation = app.control.validate(&views::validate(body)).await?;
+    json(StatusCode::OK, &views::validation(&validation))
 }
 
 async fn graph(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
@@ -198,8 +212,10 @@ fn accepted(deploy: &Deploy) -> Answer {
 
 async fn destroy(State(app): State<App>, Caller(principal): Caller, Id(id): Id, query: Query) -> Answer {
     let wait = query.flag(WAIT.name, true)?;
+    let decisions = decisions(&query)?;
     let (control, asking) = (app.control.clone(), principal.clone());
-    let deploy = detached(async move { control.delete_formation(&asking, &id.into()).await }).await?;
+    let deploy =
+        detached(async move { control.delete_formation(&asking, &id.into(), &decisions).await }).await?;
     if !wait {
         return accepted(&deploy);
     }
@@ -210,6 +226,22 @@ async fn destroy(State(app): State<App>, Caller(principal): Caller, Id(id): Id, 
         (_, Some(failure)) => Err(failure.into()),
         (_, None) => Err(ApiFailure::new(WireCode::FormationDeleteFailed, "The teardown did not finish.")),
     }
+}
+
+/// The decisions in a query: `adopt=Logical=physical,…` and `discard=Logical,…`.
+fn decisions(query: &Query) -> Result<Decisions, ApiFailure> {
+    let listed = |name| query.text(name).into_iter().flat_map(|text: &str| text.split(','));
+    let adopted = listed(ADOPT.name).map(|pair| {
+        let (label, id) = pair
+            .split_once('=')
+            .filter(|(label, id)| !label.is_empty() && !id.is_empty())
+            .ok_or_else(|| {
+                ApiFailure::validation(format!("`{}` must list pairs `logical_id=physical_id`", ADOPT.name))
+            })?;
+        Ok((label.to_owned(), Some(id.to_owned())))
+    });
+    let discarded = listed(DISCARD.name).map(|label| Ok((label.to_owned(), None)));
+    Ok(views::decisions(adopted.chain(discarded).collect::<Result<Vec<_>, ApiFailure>>()?))
 }
 
 async fn list(State(app): State<App>, Caller(principal): Caller, query: Query) -> Answer {

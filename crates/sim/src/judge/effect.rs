@@ -5,7 +5,8 @@ use crate::provider::{Change, Effect, Mark};
 use crate::ready::ready;
 use crate::world::World;
 use formwork_model::{
-    Action, Certainty, DeletionPolicy, Entry, IntentKind, JournalEntry, NativeId, Object, OperationId, StepId,
+    Action, Certainty, DeletionPolicy, Entry, IntentKind, JournalEntry, NativeId, Object, OperationId,
+    Outcome, RowId, StepId,
 };
 use formwork_store::Store as _;
 
@@ -135,7 +136,9 @@ impl World {
         }
         let owned = self.owned();
         let referrer = self.provider.objects().iter().find(|(id, object)| {
-            object.uses().any(|used| used == effect.native_id.as_str()) && owned.contains(*id)
+            object.uses().any(|used| used == effect.native_id.as_str())
+                && owned.contains(*id)
+                && !self.is_older(id, &effect.native_id)
         });
         if let Some((referrer, object)) = referrer {
             // A retained referrer leaves the ledger only when its own step settles.
@@ -148,9 +151,12 @@ impl World {
                 .and_then(|row| row.current.as_ref())
                 .is_some_and(|current| current.deletion_policy != DeletionPolicy::Delete);
             let is_tainted = row_of_referrer
-                .and_then(|row| row.current)
+                .as_ref()
+                .and_then(|row| row.current.as_ref())
                 .is_some_and(|current| current.certainty != Certainty::Certain);
-            if stays || is_tainted {
+            // Its create counted as unknown, and its answer overtook a delete that was on its way.
+            let is_late = row_of_referrer.is_some_and(|row| self.was_unknown(&mark.operation, &row.id));
+            if stays || is_tainted || is_late {
                 return;
             }
             let label = object.mark.as_ref().map(|mark| mark.label.to_string()).unwrap_or_default();
@@ -160,6 +166,26 @@ impl World {
             );
             self.violated(Invariant::Order, what);
         }
+    }
+
+    fn was_unknown(&self, operation: &OperationId, row: &RowId) -> bool {
+        self.journal_of(operation).iter().any(|entry| match &entry.entry {
+            Entry::Settled { row: settled, outcome: Outcome::Unknown { .. }, .. } => settled == row,
+            _ => false,
+        })
+    }
+
+    /// Whether the referrer was last written before the object was made: it refers to an earlier
+    /// one of the same name, which is gone already.
+    fn is_older(&self, referrer: &NativeId, object: &NativeId) -> bool {
+        let log = self.provider.log();
+        let written = log
+            .iter()
+            .rposition(|effect| effect.native_id == *referrer && !matches!(effect.change, Change::Deleted));
+        let made = log
+            .iter()
+            .rposition(|effect| effect.native_id == *object && matches!(effect.change, Change::Created(_)));
+        written < made
     }
 
     fn replaces_first(&self, operation: &OperationId, step: StepId) -> bool {

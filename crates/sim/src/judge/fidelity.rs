@@ -43,7 +43,7 @@ impl World {
         if !fits(&step.action, mark.kind) {
             return Some(format!("the plan says {}", step.action.name()));
         }
-        if !held(&step.when, journal) {
+        if !held(&step.when, run, journal) {
             return Some(format!("its condition did not hold: {:?}", step.when));
         }
         if let Some(early) = step.after_steps.iter().find(|before| !succeeded(journal, **before)) {
@@ -133,10 +133,15 @@ fn made(journal: &[JournalEntry], step: StepId) -> bool {
     })
 }
 
-fn held(when: &Condition, journal: &[JournalEntry]) -> bool {
+fn held(when: &Condition, run: &Run, journal: &[JournalEntry]) -> bool {
     match when {
         Condition::Always => true,
-        Condition::RefChanged(refs) => refs.iter().any(|(step, _)| changed_something(journal, *step)),
+        Condition::RefChanged(refs) => refs.iter().any(|(named, _)| {
+            // The step's own effect, or that of an earlier operation which turned out to have been.
+            let row = run.plan.step(*named).map(|step| &step.row);
+            let steps = run.plan.steps.iter().filter(|step| Some(&step.row) == row);
+            steps.into_iter().any(|step| changed_something(journal, step.id))
+        }),
         Condition::Replaced(step) => journal.iter().any(|entry| match &entry.entry {
             Entry::Settled { step: settled, outcome: Outcome::Present { deposes, .. }, .. } => {
                 settled == step && *deposes

@@ -7,7 +7,7 @@ use crate::world::{Run, World};
 use formwork_engine_core::Limits;
 use formwork_model::{
     Certainty, DeletionPolicy, Entry, IntentKind, Json, NativeId, Object, OperationId, Outcome, Plan, Row,
-    StoredLeaf, Tree, same,
+    RowId, StoredLeaf, Tree, same,
 };
 use formwork_store::Store as _;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,8 +33,12 @@ impl World {
 
     /// Objects that an operation let go of on purpose.
     fn learn_released(&mut self, id: &OperationId) {
+        let mut made: BTreeMap<RowId, Vec<NativeId>> = BTreeMap::new();
         for entry in self.journal_of(id) {
             match entry.entry {
+                Entry::Settled { row, outcome: Outcome::Present { object, .. }, .. } => {
+                    made.entry(row).or_default().push(object.native_id);
+                }
                 Entry::Settled { outcome: Outcome::Kept { native_id }, .. } => {
                     self.released.insert(native_id);
                 }
@@ -45,7 +49,8 @@ impl World {
                         .filter(|before| before.id == row)
                         .flat_map(|before| before.current.iter().chain(&before.deposed))
                         .map(|object| object.native_id.clone());
-                    let objects: Vec<NativeId> = objects.collect();
+                    let objects: Vec<NativeId> =
+                        objects.chain(made.remove(&row).unwrap_or_default()).collect();
                     self.released.extend(objects);
                 }
                 // A handler may have made another object and its answer is lost; it can't be asked again,
@@ -82,7 +87,7 @@ impl World {
         let Some(found) = self.provider.object(&object.native_id).cloned() else {
             // What became of an object whose delete or update has no known outcome is not known
             // either, and what vanished out of band is found at the next look.
-            let is_declared_unknown = row.intent.is_some() || object.certainty == Certainty::Uncertain;
+            let is_declared_unknown = row.intent.is_some() || object.certainty != Certainty::Certain;
             if !self.lost.contains(&object.native_id) && !is_declared_unknown {
                 let what = format!("`{}` has `{}`, which does not exist", row.label, object.native_id);
                 self.violated(Invariant::NoPhantomNoOrphan, what);

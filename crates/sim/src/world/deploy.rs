@@ -8,8 +8,8 @@ use crate::judge::Invariant;
 use crate::ready::ready;
 use formwork_engine_core::{Operation, OperationSpec};
 use formwork_model::{
-    Action, Diagnostics, Entry, Lookup, Observation, OperationId, OperationKind, OperationRecord,
-    OperationStatus, Plan, PlanHash, Row, RowId, RowRef, RowStatus, SecretSlots, StepId, Stored, canonical,
+    Diagnostics, Entry, Observation, OperationId, OperationKind, OperationRecord, OperationStatus, Plan,
+    PlanHash, Row, RowId, RowRef, RowStatus, SecretSlots, StepId, Stored, canonical,
 };
 use formwork_planner::{PlanRequest, Planning};
 use formwork_store::{Begin, Begun, Store as _};
@@ -148,7 +148,7 @@ impl World {
             key: self.key.clone(),
             limits: self.limits.clone(),
         };
-        let (operation, opening) = Operation::open(spec, self.now);
+        let (mut operation, opening) = Operation::open(spec, self.now);
         let Entry::Started { plan: hash, .. } = opening.started.entry else {
             unreachable!("an operation's first entry says that it started")
         };
@@ -189,13 +189,13 @@ impl World {
             disturbed: false,
         };
         self.runs.insert(id.clone(), run);
-        let decisions = decisions(&plan, &self.runs[&id].rows_before);
-        let process = Process::new(operation, id.clone(), owner, plan, guard, self.store.clone(), secrets);
+        for (step, adopt) in self.decisions(&plan, &self.runs[&id].rows_before) {
+            self.note(format_args!("a person decides about {step} of {id}: {adopt:?}"));
+            operation.decide(step, adopt);
+        }
+        let process = Process::new(operation, id.clone(), owner, guard, self.store.clone(), secrets);
         self.processes.push(process);
         self.at(self.now.plus(LEASE_MILLIS / 3), Happening::Renew(at));
-        for step in decisions {
-            self.at(self.now.plus(60_000), Happening::Decide(id.clone(), step));
-        }
         let now = self.now;
         let batch = self.processes[at].operation.start(now);
         self.carry_out(at, batch);
@@ -272,20 +272,6 @@ impl World {
         crate::judge::differing(&wanted, &found.properties)
             .map(|(name, wanted, found)| format!("`{label}.{name}` is {found}, not {wanted}"))
     }
-}
-
-/// Steps that a person has to decide about: nobody can look for their object.
-fn decisions(plan: &Plan, rows: &[Row]) -> Vec<StepId> {
-    let resolves = plan.steps.iter().filter(|step| step.action == Action::Resolve);
-    resolves
-        .filter(|step| match &step.row {
-            RowRef::Existing(id) => rows.iter().any(|row| {
-                row.id == *id && row.intent.as_ref().is_some_and(|intent| intent.lookup == Lookup::None)
-            }),
-            RowRef::New(_) => false,
-        })
-        .map(|step| step.id)
-        .collect()
 }
 
 fn kind_of(declaration: &Declaration, rows: &[Row]) -> OperationKind {

@@ -28,8 +28,6 @@ pub(crate) enum Happening {
     Recover(OperationId),
     /// Somebody asks an operation to stop.
     Cancel(OperationId, bool),
-    /// A person decides about a step whose outcome is unknown.
-    Decide(OperationId, StepId),
     /// An object vanishes, without us.
     Vanish(NativeId),
 }
@@ -90,7 +88,6 @@ impl World {
             Happening::Wake(process) => self.wake(process),
             Happening::Recover(operation) => self.recover(&operation),
             Happening::Cancel(operation, force) => self.cancel(&operation, force),
-            Happening::Decide(operation, step) => self.decide(&operation, step),
             Happening::Vanish(id) => self.vanish(&id),
             input => self.hand_in(input),
         }

@@ -13,6 +13,7 @@ pub use process::{Process, Purpose};
 
 use crate::catalog::{Backend, SimCatalog};
 use crate::chance::Chance;
+use crate::declare::Declaration;
 use crate::judge::{Invariant, Violation};
 use crate::provider::Provider;
 use crate::trace::Trace;
@@ -252,6 +253,16 @@ impl World {
     /// Lets time pass without anything happening in it.
     pub fn wait(&mut self, millis: u64) {
         self.move_to(self.now.plus(millis));
+    }
+
+    /// Waits until no call of the stack's open intents can take effect: then a person can decide
+    /// what came of them.
+    pub fn wait_for_calls(&mut self, stack: &Declaration) {
+        let rows = self.ledger();
+        let own = rows.iter().filter(|row| row.stack == stack.stack_id());
+        if let Some(until) = own.filter_map(|row| self.lands_until(row)).max() {
+            self.move_to(until);
+        }
     }
 
     fn all_ended(&mut self) -> bool {

@@ -6,12 +6,11 @@ use crate::judge::Invariant;
 use crate::ready::ready;
 use crate::weather::{CommitFault, RECOVERY_AFTER};
 use formwork_engine_core::{Act, Batch, CallId, Input, LookupCall, Operation, Records};
-use formwork_model::{OperationId, OperationStatus, OwnerId, Plan, SecretSlots, StepId, Stored, StoredLeaf};
+use formwork_model::{OperationId, OperationStatus, OwnerId, SecretSlots, StepId, Stored, StoredLeaf};
 use formwork_store::{
     Fault as StoreFault, Finish, LeaseGuard, MemStore, RowSlot, Store as _, StoreError, Unit,
 };
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What an answer is awaited for.
 #[derive(Clone, Debug)]
@@ -38,7 +37,6 @@ pub struct Process {
     pub(crate) operation: Operation,
     pub(super) id: OperationId,
     pub(super) owner: OwnerId,
-    pub(super) plan: Arc<Plan>,
     pub(super) guard: LeaseGuard,
     /// The store as this process has it: dead once the process crashed.
     pub(super) store: MemStore,
@@ -54,7 +52,6 @@ impl Process {
         operation: Operation,
         id: OperationId,
         owner: OwnerId,
-        plan: Arc<Plan>,
         guard: LeaseGuard,
         store: MemStore,
         secrets: SecretSlots,
@@ -63,7 +60,6 @@ impl Process {
             operation,
             id,
             owner,
-            plan,
             guard,
             store,
             secrets,

@@ -7,10 +7,10 @@ use crate::judge::Invariant;
 use crate::ready::ready;
 use formwork_engine_core::{Input, Operation, OperationSpec};
 use formwork_model::{
-    NativeId, OperationId, OperationStatus, OwnerId, Plan, Row, Secret, SecretSlots, StepId, Stored,
+    Action, Catalog as _, IntentKind, NativeId, OperationId, OperationStatus, OwnerId, Plan, Row, RowRef,
+    Secret, SecretSlots, StepId, Stored, Timestamp,
 };
 use formwork_store::{LeaseGuard, Store as _, TakenOver};
-use std::sync::Arc;
 
 impl World {
     /// Takes an operation over whose process is gone, and goes on with it.
@@ -73,9 +73,9 @@ impl World {
     }
 
     fn revive(&mut self, id: &OperationId, owner: OwnerId, guard: LeaseGuard) {
-        let Some((operation, plan, secrets)) = self.replayed(id) else { return };
+        let Some((operation, secrets)) = self.replayed(id) else { return };
         let at = self.processes.len();
-        let process = Process::new(operation, id.clone(), owner, plan, guard, self.store.clone(), secrets);
+        let process = Process::new(operation, id.clone(), owner, guard, self.store.clone(), secrets);
         self.processes.push(process);
         if let Some(run) = self.runs.get_mut(id) {
             run.newest = Some(at);
@@ -89,7 +89,7 @@ impl World {
     }
 
     /// The operation as the store has it.
-    fn replayed(&mut self, id: &OperationId) -> Option<(Operation, Arc<Plan>, SecretSlots)> {
+    fn replayed(&mut self, id: &OperationId) -> Option<(Operation, SecretSlots)> {
         let reader = self.store.reader();
         let plan = ready(reader.plan(id)).ok().flatten()?;
         let journal = ready(reader.journal(id)).ok()?;
@@ -98,7 +98,7 @@ impl World {
         let secrets = self.opened_slots(id);
         let spec = OperationSpec {
             id: id.clone(),
-            plan: plan.clone(),
+            plan,
             rows,
             actor: record.actor,
             seed: 0,
@@ -107,7 +107,7 @@ impl World {
             limits: self.limits.clone(),
         };
         match Operation::replay(spec, &journal) {
-            Ok(operation) => Some((operation, plan, secrets)),
+            Ok(operation) => Some((operation, secrets)),
             Err(error) => {
                 self.violated(Invariant::Integrity, format!("{id} does not replay: {error}"));
                 if let Some(run) = self.runs.get_mut(id) {
@@ -161,24 +161,26 @@ impl World {
         self.turn(at, vec![Input::Cancel { force }]);
     }
 
-    /// A person looks at the provider and settles a step whose outcome is unknown.
-    pub(super) fn decide(&mut self, id: &OperationId, step: StepId) {
-        let Some(at) = self.runs.get(id).filter(|run| run.ended.is_none()).and_then(|run| run.newest) else {
-            return;
-        };
-        if !self.alive(at) {
-            return self.at(self.now.plus(1000), Happening::Decide(id.clone(), step));
-        }
-        let Some(row) = self.processes[at]
-            .plan
-            .step(step)
-            .and_then(|step| self.processes[at].operation.row_for(&step.row).map(|row| row.id.clone()))
-        else {
-            return;
-        };
-        let adopt = self.unowned_of(&row);
-        self.note(format_args!("a person settles {step} of {id}: {adopt:?}"));
-        self.turn(at, vec![Input::Resolved { step, adopt }]);
+    /// A person looks at the provider, when no call can take effect any more, and decides what came
+    /// of creates of earlier operations.
+    pub(super) fn decisions(&self, plan: &Plan, rows: &[Row]) -> Vec<(StepId, Option<(NativeId, Stored)>)> {
+        let resolves = plan.steps.iter().filter(|step| step.action == Action::Resolve);
+        resolves
+            .filter_map(|step| {
+                let RowRef::Existing(id) = &step.row else { return None };
+                let row = rows.iter().find(|row| row.id == *id)?;
+                let intent = row.intent.as_ref()?;
+                let decidable = intent.kind == IntentKind::Create && self.lands_until(row)? <= self.now;
+                decidable.then(|| (step.id, self.unowned_of(&row.id)))
+            })
+            .collect()
+    }
+
+    /// Until when the call of a row's open intent may take effect.
+    pub(crate) fn lands_until(&self, row: &Row) -> Option<Timestamp> {
+        let intent = row.intent.as_ref()?;
+        let rules = self.catalog.get(&intent.type_name)?;
+        Some(intent.not_after.plus(rules.capabilities().settle_millis))
     }
 
     /// The object that was made for a row and that no row owns: what a person finds who looks.

@@ -43,9 +43,7 @@ swept! {
     a_change_that_ripples: scenarios::ripple();
     a_replacement: scenarios::replacement();
     a_replacement_found_by_a_property: scenarios::tagged_replacement();
-    #[ignore = "open: a late delete reaches the object that was made after it"]
     a_replacement_that_deletes_first: scenarios::delete_first();
-    #[ignore = "open: a person's decision about an unknown create finds no running operation"]
     a_replacement_that_is_discovered: scenarios::discovered();
     a_rollback: scenarios::rollback();
     a_failure_that_is_passed_over: scenarios::carry_on();
@@ -54,7 +52,6 @@ swept! {
     calls_that_need_patience: scenarios::patience();
     objects_that_are_kept: scenarios::retained();
     an_object_that_vanished: scenarios::vanished();
-    #[ignore = "open: a person's decision about an unknown create finds no running operation"]
     objects_that_cannot_be_found: scenarios::blind();
     a_cancel: scenarios::canceled(false);
     a_forced_cancel: scenarios::canceled(true);

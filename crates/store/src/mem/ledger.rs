@@ -2,7 +2,9 @@
 
 use super::MemTables;
 use super::state::Numbered;
-use crate::tables::{Holder, Lease, LeaseTables, OperationTables, RowHead, RowTables, Stored, is_going};
+use crate::tables::{
+    Holder, Lease, LeaseTables, OperationTables, RowHead, RowTables, Standing, Stored, is_going,
+};
 use crate::{Page, SavedPlan, StoreError};
 use formwork_model::{
     JournalEntry, OperationId, OperationRecord, Plan, PlanHash, Row, RowId, Sealed, SlotId, StackId,
@@ -187,6 +189,7 @@ impl MemTables<'_> {
             id: row.id.clone(),
             stack: row.stack.clone(),
             label: row.label.clone(),
+            position: row.position,
             revision: row.revision,
             going: is_going(row),
             refers: self.state.references.under(&row.id, RowId::new("")).next().is_some(),
@@ -231,7 +234,7 @@ impl RowTables for MemTables<'_> {
         Ok(())
     }
 
-    fn update_row(&mut self, row: &Row) -> Stored<()> {
+    fn update_row(&mut self, row: &Row, _: Standing) -> Stored<()> {
         if let Some(before) = self.state.rows.get(&row.id).filter(|before| before.stack != row.stack) {
             let place = (before.stack.clone(), row.id.clone());
             self.state.stack_rows.remove(&place);

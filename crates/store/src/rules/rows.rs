@@ -1,6 +1,6 @@
 //! Writing ledger rows: revisions, references, and what observers may add.
 
-use crate::tables::{RowHead, Stored, Tables, is_going};
+use crate::tables::{RowHead, Standing, Stored, Tables, is_going};
 use crate::{LeaseGuard, ObservationWrite, StoreError};
 use formwork_model::{Row, RowId};
 
@@ -27,7 +27,7 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
     row.revision = before.as_ref().map_or(1, |head| head.revision + 1);
     match &before {
         None => tables.insert_row(&row)?,
-        Some(_) => tables.update_row(&row)?,
+        Some(head) => tables.update_row(&row, head.standing(&row))?,
     }
     if before.is_some_and(|head| head.refers) || !row.references.is_empty() {
         let to = sorted(&row.references);
@@ -75,7 +75,7 @@ pub(crate) fn observe(tables: &mut dyn Tables, observations: Vec<ObservationWrit
             continue;
         }
         object.observed = Some((seen.properties, seen.at));
-        tables.update_row(&row)?;
+        tables.update_row(&row, Standing::Kept)?;
         written += 1;
     }
     Ok(written)

@@ -1,7 +1,7 @@
 //! The ledger's rows in SQL.
 
 use super::{SqlRow, SqlTables, decode, encode, params, unseal};
-use crate::tables::{RowHead, RowTables, Stored, is_going};
+use crate::tables::{RowHead, RowTables, Standing, Stored, is_going};
 use formwork_model::{Row, RowId, Sealed, SlotId, StackId};
 
 fn row(found: &dyn SqlRow) -> Stored<Row> {
@@ -13,9 +13,10 @@ fn head(found: &dyn SqlRow) -> Stored<RowHead> {
         id: found.text(0)?.into(),
         stack: found.text(1)?.into(),
         label: found.text(2)?.into(),
-        revision: found.number(3)?,
-        going: found.flag(4)?,
-        refers: found.flag(5)?,
+        position: u32::try_from(found.number(3)?).unwrap_or(u32::MAX),
+        revision: found.number(4)?,
+        going: found.flag(5)?,
+        refers: found.flag(6)?,
     })
 }
 
@@ -55,7 +56,7 @@ impl RowTables for SqlTables<'_> {
 
     fn row_head(&mut self, id: &RowId) -> Stored<Option<RowHead>> {
         self.one(
-            "SELECT id, stack, label, revision, going, refers FROM rows WHERE id = $1",
+            "SELECT id, stack, label, position, revision, going, refers FROM rows WHERE id = $1",
             params![id.as_str()],
             head,
         )
@@ -63,7 +64,7 @@ impl RowTables for SqlTables<'_> {
 
     fn row_heads(&mut self, stack: &StackId) -> Stored<Vec<RowHead>> {
         self.all(
-            "SELECT id, stack, label, revision, going, refers FROM rows WHERE stack = $1",
+            "SELECT id, stack, label, position, revision, going, refers FROM rows WHERE stack = $1",
             params![stack.as_str()],
             head,
         )
@@ -77,12 +78,32 @@ impl RowTables for SqlTables<'_> {
         )
     }
 
-    fn update_row(&mut self, row: &Row) -> Stored<()> {
-        self.put_row(
-            "UPDATE rows SET stack = $1, label = $2, position = $3, revision = $4, live = $5, going = $6, \
-             refers = $7, body = $8 WHERE id = $9",
-            row,
-        )
+    fn update_row(&mut self, row: &Row, standing: Standing) -> Stored<()> {
+        match standing {
+            // SQLite writes an index again whose columns are named here, whatever their values are.
+            Standing::Kept => {
+                let id = row.id.as_str();
+                self.execute(
+                    "UPDATE rows SET label = $1, revision = $2, live = $3, going = $4, refers = $5, \
+                     body = $6 WHERE id = $7",
+                    params![
+                        row.label.as_str(),
+                        row.revision,
+                        row.is_live(),
+                        is_going(row),
+                        !row.references.is_empty(),
+                        &encode("row", id, row)?,
+                        id,
+                    ],
+                )?;
+                Ok(())
+            }
+            Standing::Moved => self.put_row(
+                "UPDATE rows SET stack = $1, label = $2, position = $3, revision = $4, live = $5, \
+                 going = $6, refers = $7, body = $8 WHERE id = $9",
+                row,
+            ),
+        }
     }
 
     fn set_references(&mut self, from: &RowId, to: &[RowId]) -> Stored<()> {

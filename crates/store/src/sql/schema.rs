@@ -37,7 +37,7 @@ const FORMAT_1: &[&str] = &[
     "CREATE TABLE saved_plans (hash {text} PRIMARY KEY, project {text} NOT NULL, created_at BIGINT NOT NULL, \
      plan {text} NOT NULL, slots {text} NOT NULL, request {text} NOT NULL)",
     "CREATE TABLE journal (operation {text}, sequence BIGINT, body {text} NOT NULL, \
-     PRIMARY KEY (operation, sequence))",
+     PRIMARY KEY (operation, sequence)){clustered}",
     "CREATE TABLE slots (operation {text}, slot {text}, sealed {text} NOT NULL, \
      PRIMARY KEY (operation, slot))",
     "CREATE TABLE rows (id {text} PRIMARY KEY, stack {text} NOT NULL, label {text} NOT NULL, \

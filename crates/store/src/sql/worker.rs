@@ -151,7 +151,13 @@ fn write_group(
     let (mut size, mut patience) = (0, GATHERING);
     let outcome = loop {
         let Some(job) = next else { break connection.control(Control::Commit) };
-        match run_unit(connection, job, &mut told) {
+        // Most groups are one unit, which stands or falls with the transaction: it needs no
+        // savepoint, and the pages it changes need not be kept as they were.
+        let ran = match size {
+            0 => run_first(connection, job, &mut told),
+            _ => run_unit(connection, job, &mut told),
+        };
+        match ran {
             Ok(event) => last_event = event.or(last_event),
             Err(error) => break Err(error),
         }
@@ -199,6 +205,19 @@ fn receive_within(queue: &mut mpsc::Receiver<WriteJob>, patience: &mut Duration)
 
 type Tell = Box<dyn FnOnce(Result<(), Lost>) + Send>;
 
+/// Runs the first job of a transaction, which begins afresh if the job is not to be kept. An error
+/// here is one of the whole transaction.
+fn run_first(connection: &mut impl Connection, job: WriteJob, told: &mut Vec<Tell>) -> Stored<Option<u64>> {
+    let (ran, last_event) = run(connection, job);
+    if let Some(tell) = kept(connection, ran) {
+        told.push(tell);
+        return Ok(last_event);
+    }
+    connection.control(Control::RollBack)?;
+    connection.control(Control::Begin)?;
+    Ok(None)
+}
+
 /// Runs one job under a savepoint. An error here is one of the whole transaction.
 fn run_unit(connection: &mut impl Connection, job: WriteJob, told: &mut Vec<Tell>) -> Stored<Option<u64>> {
     if let Err(error) = connection.control(Control::Savepoint) {
@@ -206,13 +225,29 @@ fn run_unit(connection: &mut impl Connection, job: WriteJob, told: &mut Vec<Tell
         told.push(ran.tell);
         return Err(error);
     }
-    let mut tables = SqlTables::new(connection);
-    let Ran { keep, tell } = job(Ok(&mut tables));
-    let last_event = tables.last_event();
-    if keep && !connection.is_spoiled() {
+    let (ran, last_event) = run(connection, job);
+    if let Some(tell) = kept(connection, ran) {
         told.push(tell);
         connection.control(Control::Release)?;
         return Ok(last_event);
+    }
+    connection.control(Control::RollBackTo)?;
+    connection.control(Control::Release)?;
+    Ok(None)
+}
+
+/// Runs a job; answers the last event it stored, too.
+fn run(connection: &mut impl Connection, job: WriteJob) -> (Ran, Option<u64>) {
+    let mut tables = SqlTables::new(connection);
+    let ran = job(Ok(&mut tables));
+    (ran, tables.last_event())
+}
+
+/// How to tell the caller of a job that is to be kept; that of any other is told at once.
+fn kept(connection: &impl Connection, ran: Ran) -> Option<Tell> {
+    let Ran { keep, tell } = ran;
+    if keep && !connection.is_spoiled() {
+        return Some(tell);
     }
     if keep {
         tell(Err(Lost::Spoiled));
@@ -220,9 +255,7 @@ fn run_unit(connection: &mut impl Connection, job: WriteJob, told: &mut Vec<Tell
         // Its own error stands, whatever becomes of the others.
         tell(Ok(()));
     }
-    connection.control(Control::RollBackTo)?;
-    connection.control(Control::Release)?;
-    Ok(None)
+    None
 }
 
 /// Threads that read. End when dropped.

@@ -1,0 +1,66 @@
+//! A create whose outcome is not known: a person decides, and no second object comes of it.
+
+use crate::common::{Ran, text, wait_for};
+use crate::world::{World, one};
+use formwork_example_handler::Deed;
+use serde_json::json;
+
+/// A world in which a create was never answered; and its formation.
+fn in_doubt(act: bool) -> (World, String) {
+    let world = World::with(|entry| entry["handler"]["timeout_seconds"] = json!(1));
+    world.misbehave("create", act, Deed::Hang);
+    let failed = world.create("s", &one("a", "sms")).exits(1).json();
+    assert_eq!(failed["error"]["code"], "OUTCOME_UNKNOWN");
+    let id = text(&failed, "id").to_owned();
+    (world, id)
+}
+
+/// Decides, as soon as the call can no longer take effect.
+fn decide(world: &World, arguments: &[&str]) -> Ran {
+    let mut last = None;
+    wait_for("the decision to be allowed", || {
+        let ran = world.home.run(arguments);
+        let allowed = ran.code == Some(0);
+        last = Some(ran);
+        allowed
+    });
+    last.expect("it ran")
+}
+
+fn create_keys(world: &World) -> Vec<String> {
+    let creates = world.handler.seen().into_iter().filter(|seen| seen.operation == "create");
+    creates.map(|seen| seen.key).collect()
+}
+
+#[test]
+fn a_discarded_create_comes_again_under_its_key_and_finds_what_it_made() {
+    let (world, id) = in_doubt(true);
+    let update = ["update-formation", "--formation-id", &id, "--discard", "Chan"];
+    let formation = decide(&world, &update).json();
+    assert_eq!(formation["status"], "active");
+    assert_eq!(world.channels(), ["chan_1"], "INV-2");
+    let keys = create_keys(&world);
+    assert_eq!(keys.len(), 2);
+    assert_eq!(keys[0], keys[1]);
+    world.home.run(&["delete-formation", &id]).ok();
+    assert!(world.channels().is_empty());
+}
+
+#[test]
+fn an_adopted_object_is_the_resources_from_then_on() {
+    let (world, id) = in_doubt(true);
+    let update = ["update-formation", "--formation-id", &id, "--adopt", "Chan=chan_1"];
+    let formation = decide(&world, &update).json();
+    assert_eq!(formation["resources"][0]["physical_resource_id"], "chan_1");
+    assert_eq!(create_keys(&world).len(), 1);
+    world.update(&id, &one("b", "sms")).ok();
+    assert_eq!(world.handler.channels()["chan_1"].properties["name"], "b");
+}
+
+#[test]
+fn a_teardown_can_discard_what_was_never_made() {
+    let (world, id) = in_doubt(false);
+    decide(&world, &["delete-formation", &id, "--discard", "Chan"]);
+    assert!(world.channels().is_empty());
+    assert_eq!(world.changes_asked(), ["create"]);
+}

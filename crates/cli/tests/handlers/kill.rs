@@ -1,0 +1,111 @@
+//! SIGKILL while a handler is being asked: the next process goes on from what was written down, and
+//! nothing is asked for twice of which the outcome is not known.
+
+use crate::common::{Agent, finish, text, wait_for};
+use crate::golden;
+use crate::world::{World, one, scrubbed};
+use formwork_example_handler::Deed;
+use serde_json::Value;
+
+/// Kills the process that carries a command out, at the moment when the handler has been asked.
+fn killed_during(world: &World, operation: &str, act: bool, arguments: &[&str]) {
+    let before = world.asked().iter().filter(|asked| asked.starts_with(operation)).count();
+    world.misbehave(operation, act, Deed::Hang);
+    let mut child = world.home.command(arguments).spawn().expect("it starts");
+    wait_for("the handler to be asked", || {
+        world.asked().iter().filter(|asked| asked.starts_with(operation)).count() > before
+    });
+    child.kill().expect("it can be killed");
+    drop(finish(child));
+    world.handler.behave();
+}
+
+/// Lets another process take over, and waits until nothing runs any more.
+fn recovered(world: &World, formation: &str) -> Agent {
+    let agent = world.home.agent();
+    wait_for("the operation to end", || {
+        let status = text(&world.home.json(&["get-formation", formation]), "status").to_owned();
+        !matches!(status.as_str(), "creating" | "updating" | "deleting")
+    });
+    agent
+}
+
+fn only_formation(world: &World) -> String {
+    text(&world.home.json(&["list-formations"])["data"][0], "id").to_owned()
+}
+
+fn after(world: &World, id: &str) -> String {
+    let text = format!(
+        "asked\n  {}\n{}\nchannels {}",
+        world.changes_asked().join("\n  "),
+        world.shown(id),
+        world.channels().join(" ")
+    );
+    scrubbed(&text)
+}
+
+#[test]
+fn a_create_that_was_cut_off_is_not_known_and_is_not_made_again() {
+    let world = World::new();
+    world.home.write("template.json", one("a", "sms").to_string());
+    let create = ["create-formation", "--name", "s", "--template-file", "template.json"];
+    killed_during(&world, "create", true, &create);
+    let id = only_formation(&world);
+    let agent = recovered(&world, &id);
+    golden!("killed create", after(&world, &id));
+    drop(agent);
+    world.update(&id, &one("a", "sms"));
+    assert_eq!(world.changes_asked(), ["create"], "INV-2: never twice");
+}
+
+#[test]
+fn an_update_that_was_cut_off_is_healed_by_the_next() {
+    for act in [true, false] {
+        let world = World::new();
+        let id = world.deployed(&one("a", "sms"));
+        world.home.write("template.json", one("b", "sms").to_string());
+        let update = ["update-formation", "--formation-id", &id, "--template-file", "template.json"];
+        killed_during(&world, "update", act, &update);
+        drop(recovered(&world, &id));
+        world.update(&id, &one("b", "sms")).ok();
+        assert_eq!(world.handler.channels()["chan_1"].properties["name"], "b");
+        assert_eq!(world.channels().len(), 1);
+        world.home.run(&["delete-formation", &id]).ok();
+        assert!(world.channels().is_empty());
+    }
+}
+
+#[test]
+fn a_delete_that_was_cut_off_is_finished_by_another() {
+    for act in [true, false] {
+        let world = World::new();
+        let id = world.deployed(&one("a", "sms"));
+        killed_during(&world, "delete", act, &["delete-formation", &id]);
+        let agent = world.home.agent();
+        wait_for("the operation to end", || {
+            let shown = world.home.run(&["get-formation", &id]);
+            shown.code != Some(0) || shown.json()["status"] != "deleting"
+        });
+        drop(agent);
+        let shown = world.home.run(&["get-formation", &id]);
+        if shown.code == Some(0) {
+            world.home.run(&["delete-formation", &id]).ok();
+        }
+        assert!(world.channels().is_empty());
+    }
+}
+
+#[test]
+fn a_read_or_a_validation_that_was_cut_off_leaves_nothing_behind() {
+    let world = World::new();
+    let id = world.deployed(&one("a", "sms"));
+    world.home.write("template.json", one("b", "sms").to_string());
+    let update = ["update-formation", "--formation-id", &id, "--template-file", "template.json"];
+    for operation in ["read", "validate"] {
+        let before: Value = world.home.json(&["get-formation", &id]);
+        killed_during(&world, operation, false, &update);
+        assert_eq!(world.home.json(&["get-formation", &id]), before, "{operation}");
+    }
+    assert_eq!(world.changes_asked(), ["create"]);
+    world.update(&id, &one("b", "sms")).ok();
+}

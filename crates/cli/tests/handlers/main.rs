@@ -1,0 +1,14 @@
+//! Custom resource types through the real binary, against the example handler: its record lives in
+//! the test's process and not in the one that deploys.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod boot;
+mod decisions;
+mod kill;
+mod matrix;
+mod protocol;
+mod replacement;
+mod validation;
+mod world;

@@ -1,0 +1,84 @@
+//! What is wrong with a declaration is said before anything is done: by the schema, then by the
+//! handler.
+
+use crate::common::text;
+use crate::golden;
+use crate::world::{World, one};
+use serde_json::json;
+
+const WRONG: &str = "\
+resources:
+  Chan:
+    type: channel
+    properties:
+      name: ''
+      knd: sms
+      agent_id: 7
+      hours:
+        from: 24
+        until: 9
+";
+
+const UNKNOWN_KIND: &str = "\
+parameters:
+  Kind: { type: string }
+resources:
+  First:
+    type: channel
+    properties: { name: a, kind: pigeon }
+  Second:
+    type: channel
+    properties: { name: b, kind: { param: Kind }, agent_id: { ref: First } }
+";
+
+#[test]
+fn a_custom_type_is_checked_like_a_built_in_one_and_deeper() {
+    let world = World::new();
+    world.home.write("t.yaml", WRONG);
+    golden!(
+        "schema errors",
+        world.home.run(&["validate-formation", "--template-file", "t.yaml"]).exits(1).shown()
+    );
+    assert!(world.asked().is_empty(), "a handler is asked only about what is valid so far");
+}
+
+#[test]
+fn a_handlers_errors_have_their_place_in_the_template() {
+    let world = World::new();
+    world.home.write("t.yaml", UNKNOWN_KIND);
+    let validate = ["validate-formation", "--template-file", "t.yaml"];
+    golden!("handler errors", world.home.run(&validate).exits(1).shown());
+    assert_eq!(world.asked(), ["validate", "validate"]);
+    let told = world.handler.seen();
+    assert_eq!(told[1].properties, ["name"], "what is not known yet is left out");
+    let parameters = ["--parameter", "Kind=smoke"];
+    let create = ["create-formation", "--name", "s", "--template-file", "t.yaml"];
+    let ran = world.home.run(&[&create[..], &parameters].concat()).exits(1);
+    golden!("handler errors of a deploy", ran.shown());
+    assert_eq!(world.home.json(&["list-formations"])["total"], 0);
+    assert!(world.channels().is_empty());
+}
+
+#[test]
+fn what_only_the_deploy_knows_is_checked_before_the_call() {
+    let world = World::with(|entry| {
+        entry["schema"]["properties"]["agent_id"] = json!({ "type": "string", "pattern": "^agent_" });
+    });
+    let mut template = one("a", "sms");
+    template["resources"]["Memory"] = json!({ "type": "memory", "properties": { "name": "m" } });
+    template["resources"]["Chan"]["properties"]["agent_id"] = json!({ "ref": "Memory" });
+    let failed = world.create("s", &template).exits(1).json();
+    assert_eq!(failed["error"]["code"], "VALIDATION_FAILED");
+    assert_eq!(text(&failed["error"], "message"), "`agent_id` does not match \"^agent_\"");
+    assert!(world.changes_asked().is_empty());
+}
+
+#[test]
+fn the_types_that_exist_include_the_registered_ones() {
+    let world = World::new();
+    world.home.write("t.yaml", "resources:\n  A: { type: chanel, properties: {} }\n");
+    let ran = world.home.run(&["validate-formation", "--template-file", "t.yaml"]).exits(1);
+    let shown = ran.shown();
+    assert!(shown.contains("secret, channel"), "{shown}");
+    assert!(shown.contains("did you mean `channel`?"), "{shown}");
+}

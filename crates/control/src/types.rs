@@ -1,0 +1,31 @@
+//! The types that exist: the platform's, then those that the operator registered.
+
+use formwork_handler::CustomTypes;
+use formwork_model::{Catalog, TypeName, TypeRules};
+use formwork_platform::PlatformCatalog;
+use std::sync::Arc;
+
+/// All types of an instance. Fixed from the start to the end of a process, so that no deploy can
+/// see two sets (seed 4, "Configuration").
+pub(crate) struct TypeCatalog {
+    platform: Arc<PlatformCatalog>,
+    custom: CustomTypes,
+}
+
+impl TypeCatalog {
+    pub(crate) fn new(platform: Arc<PlatformCatalog>, custom: CustomTypes) -> Self {
+        Self { platform, custom }
+    }
+}
+
+impl Catalog for TypeCatalog {
+    fn get(&self, name: &TypeName) -> Option<Arc<dyn TypeRules>> {
+        self.platform.get(name).or_else(|| self.custom.get(name))
+    }
+
+    fn names(&self) -> Vec<TypeName> {
+        let mut names = self.platform.names();
+        names.extend(self.custom.names());
+        names
+    }
+}

@@ -1,0 +1,54 @@
+//! What a person decided about effects that can't be found out, checked before it is acted upon.
+
+use crate::BeginError;
+use crate::observe::Observer;
+use formwork_model::{NativeId, Plan, Row, RowRef, Step, StepId, Stored, Timestamp, TypeCapabilities};
+use std::collections::BTreeMap;
+
+/// A decision with the properties of the object to adopt.
+pub(crate) type Decision = (StepId, Option<(NativeId, Stored)>);
+
+/// Reads the objects to adopt. Refuses what is decided while the call may still take effect:
+/// whoever looked then may have looked too early.
+pub(crate) async fn read(
+    observer: &Observer,
+    plan: &Plan,
+    rows: &[Row],
+    decisions: BTreeMap<StepId, Option<NativeId>>,
+) -> Result<Vec<Decision>, BeginError> {
+    let mut read = Vec::with_capacity(decisions.len());
+    for (id, adopt) in decisions {
+        let Some((step, row)) = subject(plan, rows, id) else { continue };
+        let Some(intent) = &row.intent else { continue };
+        let capabilities = plan.types.get(&intent.type_name).map(|pinned| &pinned.capabilities);
+        let until = lands_until(intent.not_after, capabilities);
+        if observer.clock.now() < until {
+            return Err(BeginError::MayLand { step: id, until });
+        }
+        let Some(native_id) = adopt else {
+            read.push((id, None));
+            continue;
+        };
+        let properties = if capabilities.is_some_and(|found| found.read) {
+            let found = observer.adoptable(plan, step, &native_id).await;
+            found
+                .map_err(|failure| BeginError::NotAdoptable { step: id, failure: Some(failure) })?
+                .ok_or(BeginError::NotAdoptable { step: id, failure: None })?
+        } else {
+            // Nobody can look: the person's word is what there is.
+            intent.sent.clone()
+        };
+        read.push((id, Some((native_id, properties))));
+    }
+    Ok(read)
+}
+
+fn subject<'a>(plan: &'a Plan, rows: &'a [Row], id: StepId) -> Option<(&'a Step, &'a Row)> {
+    let step = plan.step(id)?;
+    let RowRef::Existing(row) = &step.row else { return None };
+    Some((step, rows.iter().find(|other| other.id == *row)?))
+}
+
+fn lands_until(not_after: Timestamp, capabilities: Option<&TypeCapabilities>) -> Timestamp {
+    not_after.plus(capabilities.map_or(0, |found| found.settle_millis))
+}
