@@ -226,12 +226,15 @@ fn detach_all(
     for_each(tx, dependents, object, &mut |tx, field, dependent| detach(tx, key, field, dependent))
 }
 
+/// What becomes of one dependent, which names the object in this field.
+type TakeAway<'a> = dyn FnMut(&mut dyn DomainTx, &'static str, &StoredObject) -> Result<(), DomainError> + 'a;
+
 /// Each round takes away what it finds, so the next one starts at the front again.
 fn for_each(
     tx: &mut dyn DomainTx,
     dependents: &Dependents,
     object: &StoredObject,
-    take_away: &mut dyn FnMut(&mut dyn DomainTx, &'static str, &StoredObject) -> Result<(), DomainError>,
+    take_away: &mut TakeAway<'_>,
 ) -> Result<(), DomainError> {
     for field in dependents.fields {
         loop {

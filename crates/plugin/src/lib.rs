@@ -101,8 +101,9 @@ pub trait ResourcePlugin: Send + Sync + 'static {
     /// [`PluginError`] for the unexpected only.
     async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError>;
 
-    /// Ours: why deleting these objects would be refused, asked before a teardown begins. Only
-    /// called for types whose capabilities say `delete_blockers`.
+    /// Ours: why deleting these objects would be refused, asked before a teardown begins, if the
+    /// capabilities of one of their types say `delete_blockers`. What blocks one of them counts only
+    /// if it is not one of them itself. Types of other plugins are passed over.
     ///
     /// # Errors
     /// [`PluginError`] for the unexpected only.

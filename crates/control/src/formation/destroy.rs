@@ -80,16 +80,17 @@ impl Control {
         record: &FormationRecord,
         rows: &[Row],
     ) -> Result<(), ControlError> {
+        // All that goes is named, since what goes along blocks nobody.
         let doomed: Vec<(TypeName, NativeId)> = rows
             .iter()
             .filter_map(|row| row.current.as_ref())
             .filter(|object| object.deletion_policy != DeletionPolicy::Retain)
-            .filter(|object| {
-                self.catalog.get(&object.type_name).is_some_and(|rules| rules.capabilities().delete_blockers)
-            })
             .map(|object| (object.type_name.clone(), object.native_id.clone()))
             .collect();
-        if doomed.is_empty() {
+        let can_be_blocked = |type_name: &TypeName| {
+            self.catalog.get(type_name).is_some_and(|rules| rules.capabilities().delete_blockers)
+        };
+        if !doomed.iter().any(|(type_name, _)| can_be_blocked(type_name)) {
             return Ok(());
         }
         let deadline = self.clock.now().plus(PREFLIGHT_MILLIS);

@@ -109,7 +109,7 @@ impl PlatformType for File {
                 format!("The file belongs to document '{document}': change the document's path instead");
             return Err(Refusal::new(WireCode::ValidationFailed, message).into());
         }
-        put_path(scene.system, path_of(scene.after));
+        put_path(scene.system, path_of(scene.after).as_deref());
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl PlatformType for File {
 }
 
 /// Notes the path in a file's system part.
-pub(super) fn put_path(system: &mut Map<String, Json>, path: Option<String>) {
+pub(super) fn put_path(system: &mut Map<String, Json>, path: Option<&str>) {
     system.insert(PATH.to_owned(), json!(path));
 }
 

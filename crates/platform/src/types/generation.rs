@@ -124,7 +124,9 @@ pub(super) fn purge(tx: &mut dyn DomainTx, act: &Act<'_>, content: &[&str]) -> R
     }
     let now = iso(tx.now()?);
     let purged = rewrite(tx, act.key, &act.object, |document| {
-        content.iter().for_each(|name| clear(document, name));
+        for name in content {
+            clear(document, name);
+        }
         document.system.insert(PURGED.to_owned(), json!(now));
         document.system.insert(CHANGED_BY.to_owned(), act.actor.as_str().into());
     })?;

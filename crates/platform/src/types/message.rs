@@ -4,7 +4,7 @@
 use super::session::{self, CONVERSATION_ID, LAST_ACTIVITY};
 use crate::{
     Definition, Extra, Findings, Node, PlatformType, Refusal, RestParent, RestRoute, document::Document,
-    rewrite::rewrite, scene::Scene, view::iso,
+    failure::not_found, rewrite::rewrite, scene::Scene, view::iso,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, StoredObject, UniqueKey};
@@ -120,7 +120,12 @@ impl PlatformType for Message {
             return Err(Refusal::new(WireCode::SessionExpired, format!("Session '{id}' has expired.")).into());
         }
         let conversation = of_system(&session.system, CONVERSATION_ID);
-        let position = said(tx, scene.project, conversation.as_str().unwrap_or_default())?;
+        let conversation_id = conversation.as_str().unwrap_or_default();
+        // A conversation can be deleted under its session; what is said then would be lost.
+        if tx.get(conversation_id)?.is_none() {
+            return Err(not_found("Conversation", conversation_id).into());
+        }
+        let position = said(tx, scene.project, conversation_id)?;
         scene.system.insert(POSITION.to_owned(), json!(position + 1));
         scene.system.insert(CONVERSATION_ID.to_owned(), conversation);
         if let Some(actor) = session.properties.get("actor_id") {

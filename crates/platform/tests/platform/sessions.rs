@@ -101,6 +101,21 @@ async fn a_message_said_again_with_its_key_is_the_same_message() {
 }
 
 #[tokio::test]
+async fn a_message_needs_a_conversation_to_be_said_in() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let session = world.rest_made("session", json!({ "agent_id": agent })).await;
+    let conversation = session["conversation_id"].as_str().expect("a conversation");
+    world.rest_delete("conversation", conversation, false).await.expect("deleted");
+    let body = json!({ "session_id": session["id"], "message": "m" });
+    let refused = world.rest_create("message", body).await.expect_err("nowhere to say it");
+    let message = format!("Conversation not found: {conversation}");
+    let (code, text, _) = wire(&refused);
+    assert_eq!((code, text), (WireCode::ResourceNotFound, &*message));
+    world.rest_delete("session", id_of(&session), false).await.expect("what is gone blocks nothing");
+}
+
+#[tokio::test]
 async fn a_closed_session_takes_no_messages_until_it_is_open_again() {
     let world = World::new();
     let (_, agent) = world.agent().await;

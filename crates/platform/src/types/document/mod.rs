@@ -171,18 +171,23 @@ fn write_file(tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), Domain
     let id = scene.system.get(FILE_ID).and_then(Json::as_str);
     let stored = id.map(|id| tx.get(id)).transpose()?.flatten();
     if let Some(stored) = stored {
-        rewrite(tx, scene.key, &stored, |document| describe(document, about)).map(drop)
+        rewrite(tx, scene.key, &stored, |document| describe(document, &about)).map(drop)
     } else {
         let id = new_id(FILE);
         scene.system.insert(FILE_ID.to_owned(), json!(id));
-        insert_file(tx, scene, id, about)
+        insert_file(tx, scene, id, &about)
     }
 }
 
-fn insert_file(tx: &mut dyn DomainTx, scene: &Scene<'_>, id: String, about: Json) -> Result<(), DomainError> {
+fn insert_file(
+    tx: &mut dyn DomainTx,
+    scene: &Scene<'_>,
+    id: String,
+    about: &Json,
+) -> Result<(), DomainError> {
     let mut document = StoredForm { properties: json!({}), ..StoredForm::default() };
     document.system.insert(file::DOCUMENT.to_owned(), json!(scene.id));
-    let keys = file::path_of(&about).map(file::path_key).into_iter().collect();
+    let keys = file::path_of(about).map(file::path_key).into_iter().collect();
     describe(&mut document, about);
     tx.insert(NewObject {
         id,
@@ -196,8 +201,8 @@ fn insert_file(tx: &mut dyn DomainTx, scene: &Scene<'_>, id: String, about: Json
 }
 
 /// Writes what the document says of its file; what people noted about the file stays.
-fn describe(file: &mut StoredForm, about: Json) {
-    file::put_path(&mut file.system, file::path_of(&about));
+fn describe(file: &mut StoredForm, about: &Json) {
+    file::put_path(&mut file.system, file::path_of(about).as_deref());
     for name in ["prefix", "filename", "content_type", "size"] {
         let Some(properties) = file.properties.as_object_mut() else { return };
         match about.get(name) {
