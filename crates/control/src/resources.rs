@@ -3,7 +3,7 @@
 use crate::{Control, ControlError, JsonMap, Principal};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_platform::{
-    ActionMethod, Caller, Made, RestAction, RestList, RestParent, RestRoute, UpdateMode,
+    ActionMethod, Caller, Made, Platform, RestAction, RestList, RestParent, RestRoute, UpdateMode,
 };
 use formwork_store::Page;
 use std::collections::BTreeMap;
@@ -19,11 +19,17 @@ impl Control {
         type_name: &TypeName,
         body: Json,
     ) -> Result<Made, ControlError> {
-        let (project, body) = self.split_project(p, body).await?;
-        let made = self.platform.rest_make(&caller(p), type_name, &project, body, None).await?;
+        Self::demand_reach(p, type_name)?;
+        let (project, body) = if Platform::is_global(type_name) {
+            (None, body)
+        } else {
+            let (project, body) = self.split_project(p, body).await?;
+            (Some(project), body)
+        };
+        let made = self.platform.rest_make(&caller(p), type_name, project.as_ref(), body, None).await?;
         if !made.existed {
             let id = made.shown["id"].as_str().unwrap_or_default().to_owned();
-            self.audit(p, Some(&project), &format!("{type_name}:Create"), &id, Json::Null).await?;
+            self.audit(p, project.as_ref(), &format!("{type_name}:Create"), &id, Json::Null).await?;
         }
         Ok(made)
     }
@@ -62,12 +68,18 @@ impl Control {
         id: &str,
         action: &RestAction,
     ) -> Result<Json, ControlError> {
+        Self::demand_reach(p, type_name)?;
         let projects = Self::visible(p, None)?;
         let answer = self.platform.rest_act(&caller(p), type_name, projects.as_deref(), id, action).await?;
         if action.method != ActionMethod::Get {
             self.audit(p, None, &format!("{type_name}:{}", action.operation), id, Json::Null).await?;
         }
         Ok(answer)
+    }
+
+    /// What belongs to no project takes the admin role.
+    fn demand_reach(p: &Principal, type_name: &TypeName) -> Result<(), ControlError> {
+        if Platform::is_global(type_name) { Self::demand_admin(p) } else { Ok(()) }
     }
 
     /// Takes `project_id` out of a body.
@@ -91,6 +103,7 @@ impl Control {
         type_name: &TypeName,
         id: &str,
     ) -> Result<Json, ControlError> {
+        Self::demand_reach(p, type_name)?;
         let projects = Self::visible(p, None)?;
         Ok(self.platform.rest_get(type_name, projects.as_deref(), id).await?)
     }
@@ -107,6 +120,7 @@ impl Control {
         limit: usize,
         offset: usize,
     ) -> Result<Page<Json>, ControlError> {
+        Self::demand_reach(p, type_name)?;
         let named = filters.remove("project_id").map(ProjectId::from);
         let projects = Self::visible(p, named.as_ref())?;
         let filters = filters.into_iter().collect();
@@ -126,6 +140,7 @@ impl Control {
         body: Json,
         mode: UpdateMode,
     ) -> Result<Json, ControlError> {
+        Self::demand_reach(p, type_name)?;
         let projects = Self::visible(p, None)?;
         let changed = self
             .platform
@@ -146,6 +161,7 @@ impl Control {
         id: &str,
         force: bool,
     ) -> Result<(), ControlError> {
+        Self::demand_reach(p, type_name)?;
         let projects = Self::visible(p, None)?;
         self.platform.rest_delete(&caller(p), type_name, projects.as_deref(), id, force).await?;
         self.audit(p, None, &format!("{type_name}:Delete"), id, serde_json::json!({ "force": force })).await

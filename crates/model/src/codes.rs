@@ -51,6 +51,10 @@ codes! {
         ApiKeyProjectScope = "API_KEY_PROJECT_SCOPE",
         /// There is no such thing.
         ResourceNotFound = "RESOURCE_NOT_FOUND",
+        /// There is no such orchestration.
+        OrchestrationNotFound = "ORCHESTRATION_NOT_FOUND",
+        /// There is no such workflow.
+        WorkflowNotFound = "WORKFLOW_NOT_FOUND",
         /// The name is taken.
         NameConflict = "NAME_CONFLICT",
         /// Another operation holds the stack.
@@ -95,6 +99,22 @@ codes! {
         GuardrailNotFound = "GUARDRAIL_NOT_FOUND",
         /// The model route that is named does not exist in the project.
         ModelRouteNotFound = "MODEL_ROUTE_NOT_FOUND",
+        /// The policy that is named does not exist.
+        PolicyNotFound = "POLICY_NOT_FOUND",
+        /// What the trigger would start does not exist in the project.
+        TriggerTargetNotFound = "TRIGGER_TARGET_NOT_FOUND",
+        /// The type of a trigger cannot be changed.
+        TriggerTypeImmutable = "TRIGGER_TYPE_IMMUTABLE",
+        /// A trigger names an action for a target that has none.
+        TriggerActionNotAllowed = "TRIGGER_ACTION_NOT_ALLOWED",
+        /// A cron expression is not valid.
+        InvalidCronExpression = "INVALID_CRON_EXPRESSION",
+        /// The graph of an orchestration is not valid.
+        OrchestrationValidationFailed = "ORCHESTRATION_VALIDATION_FAILED",
+        /// The states and transitions of a workflow are not valid.
+        WorkflowValidationFailed = "WORKFLOW_VALIDATION_FAILED",
+        /// An ingestion rule is not valid.
+        IngestionRuleValidationFailed = "INGESTION_RULE_VALIDATION_FAILED",
         /// A `{{…}}` token is not one that tools know.
         InvalidTemplateToken = "INVALID_TEMPLATE_TOKEN",
         /// A pipeline step is not valid.
@@ -127,6 +147,18 @@ codes! {
         AiProviderHasDependents = "AI_PROVIDER_HAS_DEPENDENTS",
         /// Generations or traces of the agent exist.
         AgentHasDependents = "AGENT_HAS_DEPENDENTS",
+        /// Ingestion rules still use the tool.
+        ToolHasDependents = "TOOL_HAS_DEPENDENTS",
+        /// Agents still use the model route.
+        ModelRouteHasDependents = "MODEL_ROUTE_HAS_DEPENDENTS",
+        /// Triggers still run within the policy.
+        PolicyHasDependents = "POLICY_HAS_DEPENDENTS",
+        /// Tasks of the workflow are still open.
+        WorkflowHasOpenTasks = "WORKFLOW_HAS_OPEN_TASKS",
+        /// There is a quota for the same use already.
+        QuotaConflict = "QUOTA_CONFLICT",
+        /// There is an ingestion rule for the same content types already.
+        IngestionRuleGlobConflict = "INGESTION_RULE_GLOB_CONFLICT",
         /// The project still has resources.
         ProjectHasDependents = "PROJECT_HAS_DEPENDENTS",
         /// A sealed value cannot be opened with this instance key.

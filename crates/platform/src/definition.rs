@@ -1,10 +1,13 @@
 //! What a type's file provides, and how the rest of the program sees it.
 
-use crate::{Findings, Node, Reference, Refusal, RestRoute, references, rest::Filter, scene::Scene};
+use crate::{
+    Findings, Node, Reference, Refusal, RestRoute, references, rest::Filter, scene::Scene, signing,
+    versions::Versions,
+};
 use formwork_model::{
     ActorId, CheckContext, Concurrency, Expr, IamActions, ImmutableRule, InstanceKey, Json, LookupRule, Path,
-    ProjectId, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, TypeCapabilities, TypeRules,
-    WireCode, WriteOnlyRule,
+    ProjectId, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, Timestamp, TypeCapabilities,
+    TypeRules, WireCode, WriteOnlyRule,
 };
 use formwork_store::{DomainError, DomainTx, Link, StoredObject, UniqueKey};
 use indexmap::IndexMap;
@@ -54,9 +57,42 @@ pub(crate) enum DependentRule {
     },
 }
 
+/// Where a type's objects live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// In one project each.
+    Project,
+    /// Outside all projects, where only the admin role reaches.
+    Global,
+}
+
 /// One type: the rules that its schema cannot express.
 pub(crate) trait PlatformType: Send + Sync + 'static {
     fn define(&self) -> Definition;
+
+    fn scope(&self) -> Scope {
+        Scope::Project
+    }
+
+    /// The wire code of an object that is not there.
+    fn not_found(&self) -> WireCode {
+        WireCode::ResourceNotFound
+    }
+
+    /// The versions that changing writes leave, for a type that keeps them.
+    fn versioned(&self) -> Option<&'static Versions> {
+        None
+    }
+
+    /// For a type with generated signing secrets: which of its objects have one.
+    fn signing(&self) -> Option<fn(&Json) -> bool> {
+        None
+    }
+
+    /// What is answered once, to whoever makes an object over REST, and never again.
+    fn revealed(&self) -> &'static [&'static str] {
+        if self.signing().is_some() { &[signing::SECRET] } else { &[] }
+    }
 
     /// Properties that the routes take and show but templates cannot declare.
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
@@ -81,6 +117,18 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
     fn wire_code(&self, property: &str) -> WireCode {
         let _ = property;
         WireCode::ValidationFailed
+    }
+
+    /// The wire code of an attempt to change this property, which cannot change.
+    fn immutable_code(&self, property: &str) -> WireCode {
+        let _ = property;
+        WireCode::ValidationFailed
+    }
+
+    /// Fills in what depends on the moment or on other properties, and spells in one way what can
+    /// be spelled in several. What is not valid is left as it is.
+    fn complete(&self, properties: &mut serde_json::Map<String, Json>, now: Timestamp) {
+        let _ = (properties, now);
     }
 
     /// Where credentials stand, beyond the opaque properties.
@@ -135,7 +183,14 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Checks the whole object where that takes more than its properties.
+    /// What to say of a unique key that is taken; `None` is what all types say of it.
+    fn conflict(&self, key: &str, properties: &Json) -> Option<Refusal> {
+        let _ = (key, properties);
+        None
+    }
+
+    /// Checks the whole object where that takes more than its properties. A global type has no
+    /// project to look around in and is not asked.
     ///
     /// # Errors
     /// A refusal.
@@ -149,12 +204,22 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Writes what belongs to the object beside itself, just before it is written.
+    /// Writes what belongs to the object beside itself, just before it is written. A global type
+    /// is not asked.
     ///
     /// # Errors
     /// A refusal, or a fault of the store.
     fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
         let _ = (tx, scene);
+        Ok(())
+    }
+
+    /// Deletes what stands beside the object and is neither owned nor a dependent.
+    ///
+    /// # Errors
+    /// A fault of the store.
+    fn depart(&self, tx: &mut dyn DomainTx, object: &StoredObject) -> Result<(), DomainError> {
+        let _ = (tx, object);
         Ok(())
     }
 
@@ -221,6 +286,8 @@ pub(crate) struct TypeEntry {
     /// What an object holds: that, and what only the routes can set.
     stored: Arc<Schema>,
     capabilities: TypeCapabilities,
+    /// The versions of an object, as what goes with it.
+    versions: Option<Dependents>,
 }
 
 impl TypeEntry {
@@ -233,8 +300,9 @@ impl TypeEntry {
         let schema = Arc::new(of(properties.clone()));
         properties.extend(kind.rest_properties().into_iter().map(|(name, property)| (name.into(), property)));
         let stored = Arc::new(of(properties));
-        let capabilities = capabilities(&definition);
-        Self { kind, definition, schema, stored, capabilities }
+        let capabilities = capabilities(kind, &definition);
+        let versions = kind.versioned().map(Versions::dependents);
+        Self { kind, definition, schema, stored, capabilities, versions }
     }
 
     pub(crate) fn kind(&self) -> &'static dyn PlatformType {
@@ -247,6 +315,30 @@ impl TypeEntry {
 
     pub(crate) fn name(&self) -> &'static str {
         self.definition.name
+    }
+
+    pub(crate) fn is_global(&self) -> bool {
+        self.kind.scope() == Scope::Global
+    }
+
+    /// The project that an object belongs to, if it is made in this one.
+    pub(crate) fn home<'p>(&self, project: &'p ProjectId) -> Option<&'p ProjectId> {
+        (!self.is_global()).then_some(project)
+    }
+
+    /// Whether this is one of the type's objects, in the project or outside all.
+    pub(crate) fn owns(&self, object: &StoredObject, project: &ProjectId) -> bool {
+        object.type_name == self.name() && object.project.as_ref() == self.home(project)
+    }
+
+    /// What refers to an object, its versions included.
+    pub(crate) fn dependents(&self) -> impl Iterator<Item = &Dependents> {
+        self.definition.dependents.iter().chain(&self.versions)
+    }
+
+    /// The refusal of an id that is not there, or not for the caller: both in the same words.
+    pub(crate) fn not_found(&self, id: &str) -> Refusal {
+        Refusal::new(self.kind.not_found(), format!("{} not found: {id}", self.definition.noun))
     }
 
     /// The schema of what an object holds, which is what the routes take and show.
@@ -269,7 +361,9 @@ impl TypeEntry {
     pub(crate) fn references(&self, properties: &Json) -> Vec<Reference> {
         let mut found = Vec::new();
         for (name, property) in &self.stored.properties {
-            for kind in property.refers_to.iter().filter_map(|to| references::RefKind::of(to.as_str())) {
+            // Where a property may refer to several types, the type itself says to which it does.
+            let [to] = &property.refers_to[..] else { continue };
+            if let Some(kind) = references::RefKind::of(to.as_str()) {
                 references::at(properties, &[name], kind, &mut found);
             }
         }
@@ -312,7 +406,7 @@ impl TypeRules for TypeEntry {
     }
 }
 
-fn capabilities(definition: &Definition) -> TypeCapabilities {
+fn capabilities(kind: &dyn PlatformType, definition: &Definition) -> TypeCapabilities {
     let route = definition.route;
     let action = |operation: &str| -> Arc<str> { route.permission(operation).into() };
     let iam = route.create.zip(route.delete).map(|(create, delete)| IamActions {
@@ -320,7 +414,7 @@ fn capabilities(definition: &Definition) -> TypeCapabilities {
         create: action(create),
         update: route.update.map(action),
         delete: action(delete),
-        admin_only: false,
+        admin_only: kind.scope() == Scope::Global,
     });
     let blocks = definition.dependents.iter().any(|found| matches!(found.rule, DependentRule::Block { .. }));
     TypeCapabilities {
@@ -338,7 +432,7 @@ fn capabilities(definition: &Definition) -> TypeCapabilities {
         secrets: SecretKeeping::Provider,
         concurrency: Concurrency::Serial,
         outputs: Vec::new(),
-        credential_outputs: Vec::new(),
+        credential_outputs: kind.signing().map(|_| signing::SECRET.into()).into_iter().collect(),
         iam,
     }
 }

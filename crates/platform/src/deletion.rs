@@ -34,7 +34,7 @@ pub(crate) fn delete(
     if let Some(refusal) = blocked(tx, entry, object, force, &BTreeSet::new())? {
         return Err(refusal.into());
     }
-    for dependents in entry.definition().dependents {
+    for dependents in entry.dependents() {
         match dependents.rule {
             DependentRule::Detach => detach_all(tx, key, dependents, object)?,
             DependentRule::Cascade | DependentRule::Block { .. } => {
@@ -44,6 +44,7 @@ pub(crate) fn delete(
     }
     // What it owns may name it as its user, so it goes first.
     tx.delete(&object.id)?;
+    entry.kind().depart(tx, object)?;
     delete_owned(tx, key, entry, object, force)
 }
 
@@ -68,7 +69,8 @@ fn delete_owned(
     Ok(())
 }
 
-/// Why deleting the object would be refused. Dependents that are `leaving` do not count.
+/// Why deleting the object would be refused. Dependents that are `leaving` do not count. What can be
+/// overridden is told even where there is none of it, so that whoever decides knows the whole.
 ///
 /// # Errors
 /// A fault of the store.
@@ -88,6 +90,9 @@ pub(crate) fn blocked(
             continue;
         }
         let number = staying(tx, dependents, object, leaving)?;
+        if number == 0 && !can_force {
+            continue;
+        }
         facts.insert(count.to_owned(), json!(number));
         counts.push((number, title_of(dependents.type_name)));
         if number > 0 {

@@ -76,6 +76,24 @@ impl Document {
         Self { properties, sealed, system }
     }
 
+    /// Seals a text that a type keeps in its system part under this name.
+    pub(crate) fn seal_text(key: &InstanceKey, id: &str, name: &str, text: &Secret<String>) -> Json {
+        let sealed = key.seal(&system_data(id, name), text.expose().as_bytes());
+        json!({ SEALED: sealed.as_str() })
+    }
+
+    /// The text that [`Document::seal_text`] sealed; `None` if it cannot be opened with this key.
+    pub(crate) fn open_text(
+        key: &InstanceKey,
+        id: &str,
+        name: &str,
+        sealed: &Json,
+    ) -> Option<Secret<String>> {
+        let sealed = Sealed::parse(sealed.get(SEALED)?.as_str()?).ok()?;
+        let plaintext = key.open(&system_data(id, name), &sealed).ok()?;
+        String::from_utf8(plaintext.into_exposed()).ok().map(Secret::new)
+    }
+
     /// The properties in the clear.
     pub(crate) fn open(&self, key: &InstanceKey, id: &str) -> Opened {
         let mut properties = self.properties.clone();
@@ -156,6 +174,12 @@ fn associated_data(id: &str, path: &Path) -> Vec<u8> {
     format!("platform-object:{id}:{}", path.pointer()).into_bytes()
 }
 
+/// The same for what stands in the system part. A pointer is empty or begins with a slash, so that
+/// no place in the properties has this form.
+fn system_data(id: &str, name: &str) -> Vec<u8> {
+    format!("platform-object:{id}:system:{name}").into_bytes()
+}
+
 fn cut(properties: &mut Json, path: &Path) {
     let Some((last, parents)) = path.segments().split_last() else { return };
     let parent: Path = parents.iter().cloned().collect();
@@ -226,6 +250,17 @@ mod tests {
         let document = Document::seal(&key, "x_1", &plain, &secrets, Map::new());
         let digests = document.digests(&key, "x_1").expect("all open");
         assert!(digests.contains(&(Path::of(["bag", "k"]), digest_of(&key, &json!("zz-canary")))));
+    }
+
+    #[test]
+    fn a_sealed_text_opens_for_its_own_object_and_name_only() {
+        let key = InstanceKey::from_bytes([7; 32]);
+        let sealed = Document::seal_text(&key, "x_1", "signing", &Secret::new("zz-canary".to_owned()));
+        assert!(!sealed.to_string().contains("canary"));
+        let open = |id, name| Document::open_text(&key, id, name, &sealed).map(Secret::into_exposed);
+        assert_eq!(open("x_1", "signing").as_deref(), Some("zz-canary"));
+        assert_eq!(open("x_2", "signing"), None);
+        assert_eq!(open("x_1", "other"), None);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use crate::{
     document::{Document, Opened, effective},
     redaction::redacted,
     references,
-    scene::Scene,
+    scene::{Revealed, Scene},
+    signing,
+    versions::Written,
 };
 use formwork_model::{
     ActorId, DiagnosticCode, ImmutableRule, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode,
@@ -40,12 +42,19 @@ struct Draft<'a> {
     entry: &'a TypeEntry,
     key: &'a InstanceKey,
     id: &'a str,
-    project: &'a ProjectId,
+    /// Where it lives; global objects live in none.
+    home: Option<&'a ProjectId>,
     properties: Secret<Json>,
     secrets: BTreeSet<Path>,
 }
 
-/// Makes an object with this id.
+/// A new object, and what its maker is told once.
+pub(crate) struct Created {
+    pub(crate) object: StoredObject,
+    pub(crate) revealed: Revealed,
+}
+
+/// Makes an object with this id. A global type has no home, any other has one.
 ///
 /// # Errors
 /// A refusal, a taken key, or a fault of the store.
@@ -54,26 +63,29 @@ pub(crate) fn create(
     entry: &TypeEntry,
     key: &InstanceKey,
     id: &str,
-    project: &ProjectId,
+    home: Option<&ProjectId>,
     given: &Given,
-) -> Result<StoredObject, DomainError> {
+) -> Result<Created, DomainError> {
     check_given(entry, given, Completeness::Whole)?;
-    let properties = Secret::new(normalised(entry, given.properties.expose().clone()));
+    let properties = completed(tx, entry, given.properties.expose().clone())?;
     let secrets = expanded(given.properties.expose(), &given.secret_paths);
-    let draft = Draft::new(entry, key, id, project, properties, secrets)?;
+    let draft = Draft::new(entry, key, id, home, properties, secrets)?;
     draft.vet(tx, given, None)?;
     let mut system = Map::new();
-    draft.accompany(tx, &given.actor, None, &mut system)?;
+    let mut revealed = Revealed::new();
+    draft.accompany(tx, &given.actor, None, &mut system, &mut revealed)?;
     system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
+    let conflict = draft.conflicts();
     let (doc, keys, links) = draft.into_parts(system);
-    tx.insert(NewObject {
+    let inserted = tx.insert(NewObject {
         id: id.to_owned(),
         type_name: entry.name().to_owned(),
-        project: Some(project.clone()),
+        project: home.cloned(),
         doc: doc.to_json(),
         keys,
         links,
-    })
+    });
+    Ok(Created { object: inserted.map_err(conflict)?, revealed })
 }
 
 /// Changes an object. One that would stay as it is is not written, so that its version and time
@@ -88,31 +100,34 @@ pub(crate) fn update(
     object: StoredObject,
     given: &Given,
 ) -> Result<StoredObject, DomainError> {
-    let Some(project) = object.project.clone() else {
+    let home = object.project.clone();
+    if home.is_none() != entry.is_global() {
         return Err(DomainError::NotFound { id: object.id });
-    };
+    }
     let stored = Document::of(&object)?;
     refuse_masks(&stored, given)?;
     // What is missing shows once the stored properties are merged in.
     check_given(entry, given, Completeness::Partial)?;
     let before = stored.open(key, &object.id);
-    let (properties, secrets) = merged(entry, &stored, &before, given)?;
-    let draft = Draft::new(entry, key, &object.id, &project, properties, secrets)?;
+    let (properties, secrets) = merged(tx, entry, &stored, &before, given)?;
+    let draft = Draft::new(entry, key, &object.id, home.as_ref(), properties, secrets)?;
     draft.vet(tx, given, Some(&before))?;
     if before.shut.is_empty() && draft.is_same_as(&before) {
         return Ok(object);
     }
     let mut system = stored.system;
-    draft.accompany(tx, &given.actor, Some(before.properties.expose()), &mut system)?;
+    draft.accompany(tx, &given.actor, Some(before.properties.expose()), &mut system, &mut Revealed::new())?;
     system.insert(CHANGED_BY.to_owned(), given.actor.as_str().into());
+    let conflict = draft.conflicts();
     let (doc, keys, links) = draft.into_parts(system);
-    tx.update(ObjectChange {
+    let change = ObjectChange {
         id: object.id.clone(),
         expected_version: Some(object.version),
         doc: doc.to_json(),
         keys,
         links,
-    })
+    };
+    tx.update(change).map_err(conflict)
 }
 
 fn check_given(entry: &TypeEntry, given: &Given, completeness: Completeness) -> Result<(), Refusal> {
@@ -138,11 +153,12 @@ fn names(given: &Given, property: &str) -> bool {
 
 /// What the object will be: the given properties over the stored ones, with the kept secrets.
 fn merged(
+    tx: &mut dyn DomainTx,
     entry: &TypeEntry,
     stored: &Document,
     before: &Opened,
     given: &Given,
-) -> Result<(Secret<Json>, BTreeSet<Path>), Refusal> {
+) -> Result<(Secret<Json>, BTreeSet<Path>), DomainError> {
     let mut members = carried_over(entry, before.properties.expose(), given);
     let mut secrets = expanded(given.properties.expose(), &given.secret_paths);
     let carried = |path: &&Path| top_level(path).is_some_and(|name| members.contains_key(name));
@@ -156,14 +172,14 @@ fn merged(
         let placed = value.is_some_and(|value| place(&mut properties, path, value.clone()));
         if !placed {
             let message = format!("`{path}` has no stored value to keep: its value must be supplied");
-            return Err(Refusal::new(WireCode::SecretUnavailable, message));
+            return Err(Refusal::new(WireCode::SecretUnavailable, message).into());
         }
         secrets.insert(path.clone());
     }
-    let properties = Secret::new(normalised(entry, properties));
+    let properties = completed(tx, entry, properties)?;
     if let Some(path) = still_shut(stored, before, &secrets) {
         let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
-        return Err(Refusal::new(WireCode::SecretNotDecryptable, message));
+        return Err(Refusal::new(WireCode::SecretNotDecryptable, message).into());
     }
     Ok((properties, secrets))
 }
@@ -225,9 +241,20 @@ fn place(properties: &mut Json, path: &Path, value: Json) -> bool {
     }
 }
 
-/// Without nulls, and with what the type fills in: a property that was cleared reads like one
+/// The normal form, with what the type fills in from the moment of the write.
+fn completed(
+    tx: &mut dyn DomainTx,
+    entry: &TypeEntry,
+    properties: Json,
+) -> Result<Secret<Json>, DomainError> {
+    let mut members = normalised(entry, properties);
+    entry.kind().complete(&mut members, tx.now()?);
+    Ok(Secret::new(Json::Object(members)))
+}
+
+/// Without nulls, and with the defaults of the schema: a property that was cleared reads like one
 /// that was never set.
-fn normalised(entry: &TypeEntry, properties: Json) -> Json {
+fn normalised(entry: &TypeEntry, properties: Json) -> Map<String, Json> {
     let given = members_of(&properties);
     drop(Secret::new(properties));
     let mut normal = Map::new();
@@ -237,7 +264,7 @@ fn normalised(entry: &TypeEntry, properties: Json) -> Json {
             normal.insert(name.to_string(), value.clone());
         }
     }
-    Json::Object(normal)
+    normal
 }
 
 /// The paths, a secret bag of properties being each of its members.
@@ -259,7 +286,7 @@ impl<'a> Draft<'a> {
         entry: &'a TypeEntry,
         key: &'a InstanceKey,
         id: &'a str,
-        project: &'a ProjectId,
+        home: Option<&'a ProjectId>,
         properties: Secret<Json>,
         mut secrets: BTreeSet<Path>,
     ) -> Result<Self, Refusal> {
@@ -271,7 +298,7 @@ impl<'a> Draft<'a> {
         }
         secrets.extend(entry.secret_places(Node::Plain(properties.expose())));
         let secrets = effective(properties.expose(), secrets);
-        Ok(Self { entry, key, id, project, properties, secrets })
+        Ok(Self { entry, key, id, home, properties, secrets })
     }
 
     /// Refuses what is not right. Messages quote values, so the secrets are taken out of them.
@@ -319,7 +346,8 @@ impl<'a> Draft<'a> {
             let becomes = self.properties.expose().get(&**name).unwrap_or(&Json::Null);
             if !same(was, becomes) {
                 let message = self.immutable(name, was, becomes);
-                findings.error(DiagnosticCode::ImmutableProperty, Path::of([name]), message);
+                let code = self.entry.kind().immutable_code(name);
+                findings.coded(code, DiagnosticCode::ImmutableProperty, Path::of([name]), message);
             }
         }
         findings.refuse()
@@ -346,12 +374,12 @@ impl<'a> Draft<'a> {
     /// a tool can be deleted under an agent.
     fn resolve(&self, tx: &mut dyn DomainTx, is_named: impl Fn(&str) -> bool) -> Result<(), DomainError> {
         for reference in self.entry.references(self.properties.expose()) {
-            if is_named(reference.property()) && references::resolve(tx, self.project, &reference)?.is_none()
-            {
+            if is_named(reference.property()) && references::resolve(tx, self.home, &reference)?.is_none() {
                 return Err(self.entry.kind().missing(&reference).into());
             }
         }
-        self.entry.kind().admit(tx, self.project, self.properties.expose())
+        let Some(project) = self.home else { return Ok(()) };
+        self.entry.kind().admit(tx, project, self.properties.expose())
     }
 
     fn is_same_as(&self, before: &Opened) -> bool {
@@ -364,18 +392,50 @@ impl<'a> Draft<'a> {
         actor: &ActorId,
         before: Option<&Json>,
         system: &mut Map<String, Json>,
+        revealed: &mut Revealed,
     ) -> Result<(), DomainError> {
+        let Some(project) = self.home else { return Ok(()) };
+        if let Some(versions) = self.entry.kind().versioned() {
+            let written = Written {
+                key: self.key,
+                id: self.id,
+                project,
+                actor,
+                before,
+                properties: &self.properties,
+                secrets: &self.secrets,
+            };
+            versions.add(tx, &written, system)?;
+        }
         let mut scene = Scene {
             key: self.key,
             id: self.id,
-            project: self.project,
+            project,
             actor,
             before,
             after: self.properties.expose(),
             secrets: &self.secrets,
             system,
+            revealed,
         };
+        if self.entry.kind().signing().is_some_and(|signs| signing::lacks(&scene, signs)) {
+            signing::mint(&mut scene);
+        }
         self.entry.kind().accompany(tx, &mut scene)
+    }
+
+    /// Words a taken key as the type does. Keys are never secret, so their values may be told.
+    fn conflicts(&self) -> impl FnOnce(DomainError) -> DomainError + use<> {
+        let kind = self.entry.kind();
+        let public = kind.public().iter();
+        let told = public.filter_map(|name| self.properties.expose().as_object()?.get_key_value(*name));
+        let told = Json::Object(told.map(|(name, value)| (name.clone(), value.clone())).collect());
+        move |error| match &error {
+            DomainError::KeyTaken { key, .. } => {
+                kind.conflict(key, &told).map_or(error, |refusal| refusal.into())
+            }
+            _ => error,
+        }
     }
 
     fn into_parts(self, system: Map<String, Json>) -> (Document, Vec<UniqueKey>, Vec<Link>) {

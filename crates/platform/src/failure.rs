@@ -1,6 +1,6 @@
 //! From a failed job over objects to an answer.
 
-use crate::Refusal;
+use crate::{Refusal, TypeEntry};
 use formwork_model::WireCode;
 use formwork_store::{DomainError, DomainFailure, StoreError};
 use serde_json::json;
@@ -19,18 +19,22 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
-    /// Reads a failure of a job on objects that messages call `noun`.
-    pub(crate) fn of(failure: DomainFailure, noun: &str) -> Self {
+    /// Reads a failure of a job on objects of a type, or of any.
+    pub(crate) fn of(failure: DomainFailure, entry: Option<&TypeEntry>) -> Self {
         match failure {
-            DomainFailure::Job(error) => Self::of_job(error, noun),
+            DomainFailure::Job(error) => Self::of_job(error, entry),
             DomainFailure::Fenced { .. } => Self::Fenced,
             DomainFailure::Store(error) => Self::Store(error),
         }
     }
 
-    fn of_job(error: DomainError, noun: &str) -> Self {
+    fn of_job(error: DomainError, entry: Option<&TypeEntry>) -> Self {
+        let noun = entry.map_or("Object", |entry| entry.definition().noun);
         match error {
-            DomainError::NotFound { id } => Self::NotFound(not_found(noun, &id)),
+            DomainError::NotFound { id } => Self::NotFound(match entry {
+                Some(entry) => entry.not_found(&id),
+                None => Refusal::new(WireCode::ResourceNotFound, format!("{noun} not found: {id}")),
+            }),
             DomainError::VersionConflict { id, expected, found } => Self::Refused(
                 Refusal::new(
                     WireCode::VersionConflict,
@@ -54,9 +58,4 @@ impl Failed {
             fault @ DomainError::Fault(_) => Self::Store(StoreError::Object(fault)),
         }
     }
-}
-
-/// The refusal of an id that is not there, or not for the caller: both in the same words.
-pub(crate) fn not_found(noun: &str, id: &str) -> Refusal {
-    Refusal::new(WireCode::ResourceNotFound, format!("{noun} not found: {id}"))
 }

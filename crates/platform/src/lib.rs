@@ -10,6 +10,8 @@
 
 mod bag;
 mod catalog;
+mod credentials;
+mod cron;
 mod definition;
 mod deletion;
 mod document;
@@ -21,22 +23,28 @@ mod json_logic;
 mod node;
 mod permissions;
 mod plugin;
+mod policy_document;
 mod redaction;
 mod references;
 mod rest;
 mod rewrite;
 mod scene;
+mod signing;
 mod types;
+mod versions;
 mod view;
 
 pub use catalog::PlatformCatalog;
+pub use credentials::{ApiKeyRecord, policy_document, shown_properties};
 pub use rest::{
     ActionMethod, Caller, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent, RestRoute,
     TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
 };
 
 pub(crate) use bag::{Completeness, check_bag};
-pub(crate) use definition::{Act, Definition, DependentRule, Dependents, Extra, PlatformType, TypeEntry};
+pub(crate) use definition::{
+    Act, Definition, DependentRule, Dependents, Extra, PlatformType, Scope, TypeEntry,
+};
 pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};
@@ -60,6 +68,11 @@ impl Platform {
     /// The platform's types. It needs no store.
     pub fn catalog() -> Arc<PlatformCatalog> {
         Arc::clone(PlatformCatalog::shared())
+    }
+
+    /// Whether a type's objects belong to no project, so that only the admin role reaches them.
+    pub fn is_global(name: &TypeName) -> bool {
+        PlatformCatalog::shared().entry(name.as_str()).is_some_and(|entry| entry.is_global())
     }
 
     pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {

@@ -50,8 +50,10 @@ impl ResourcePlugin for Platform {
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let id = new_id(job_entry.definition().id_prefix);
-            let object = draft::create(tx, &job_entry, &key, &id, &project, &given)?;
-            Ok(json!(View::of(&job_entry, &key, &object)?))
+            let home = job_entry.home(&project);
+            // What is told once is told over REST only.
+            let made = draft::create(tx, &job_entry, &key, &id, home, &given)?;
+            Ok(json!(View::of(&job_entry, &key, &made.object)?))
         });
         self.call(context, operation, &entry, job).await
     }
@@ -66,13 +68,9 @@ impl ResourcePlugin for Platform {
             error_code: Some(OperationErrorCode::NotFound),
             secret_digests: Vec::new(),
         };
-        let ours = found.filter(|object| {
-            object.type_name == request.resource_type.as_str()
-                && object.project.as_ref() == Some(&context.project)
-        });
-        let (Some(entry), Some(object)) = (Self::declarable(&request.resource_type), ours) else {
-            return Ok(result);
-        };
+        let Some(entry) = Self::declarable(&request.resource_type) else { return Ok(result) };
+        let ours = found.filter(|object| entry.owns(object, &context.project));
+        let Some(object) = ours else { return Ok(result) };
         match View::of(&entry, &self.key, &object) {
             Ok(view) => {
                 result.error_code = None;
@@ -106,9 +104,7 @@ impl ResourcePlugin for Platform {
         let (key, project, id) = (self.key.clone(), context.project.clone(), request.native_id);
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
-            let found = tx.get(id.as_str())?.filter(|object| {
-                object.type_name == job_entry.name() && object.project.as_ref() == Some(&project)
-            });
+            let found = tx.get(id.as_str())?.filter(|object| job_entry.owns(object, &project));
             let object = found.ok_or_else(|| DomainError::NotFound { id: id.to_string() })?;
             let object = draft::update(tx, &job_entry, &key, object, &given)?;
             Ok(json!(View::of(&job_entry, &key, &object)?))
@@ -126,11 +122,9 @@ impl ResourcePlugin for Platform {
             return Ok(unknown_type(operation, &request.resource_type));
         };
         let (project, id) = (context.project.clone(), request.native_id.clone());
-        let (type_name, key) = (entry.name(), self.key.clone());
+        let (job_entry, key) = (Arc::clone(&entry), self.key.clone());
         let job: DomainJob = Box::new(move |tx| {
-            let found = tx
-                .get(id.as_str())?
-                .filter(|object| object.type_name == type_name && object.project.as_ref() == Some(&project));
+            let found = tx.get(id.as_str())?.filter(|object| job_entry.owns(object, &project));
             // What is gone, or never was in this project, counts as deleted.
             if let Some(object) = found {
                 deletion::delete(tx, &key, &object, false)?;
@@ -161,7 +155,7 @@ impl ResourcePlugin for Platform {
         let offset = request.page_token.as_deref().and_then(|token| token.parse().ok()).unwrap_or(0);
         let query = ListQuery {
             type_name: entry.name().to_owned(),
-            projects: vec![context.project.clone()],
+            projects: entry.home(&context.project).into_iter().cloned().collect(),
             linked: None,
             limit: usize::try_from(request.page_size).unwrap_or(MOST_LISTED).clamp(1, MOST_LISTED),
             offset,
@@ -186,9 +180,7 @@ impl ResourcePlugin for Platform {
             let mut blockers = Vec::new();
             for (type_name, id) in &asked {
                 let Some(entry) = Self::declarable(type_name) else { continue };
-                let found = tx.get(id.as_str())?.filter(|object| {
-                    object.type_name == entry.name() && object.project.as_ref() == Some(&project)
-                });
+                let found = tx.get(id.as_str())?.filter(|object| entry.owns(object, &project));
                 let Some(object) = found else { continue };
                 if let Some(refusal) = blocked(tx, &entry, &object, false, &leaving)? {
                     blockers.push(DeleteBlocker {
@@ -201,7 +193,7 @@ impl ResourcePlugin for Platform {
             Ok(json!(blockers))
         });
         let answer = self.store.domain(None, None, job).await;
-        let answer = answer.map_err(|failure| unexpected(Failed::of(failure, "Object")))?;
+        let answer = answer.map_err(|failure| unexpected(Failed::of(failure, None)))?;
         Vec::deserialize(answer).map_err(|error| nonsense(&error))
     }
 }
@@ -230,7 +222,7 @@ impl Platform {
     async fn run(&self, context: &CallContext, entry: &TypeEntry, job: DomainJob) -> Result<Json, Failed> {
         let fence = context.stack.clone().zip(context.fence);
         let answer = self.store.domain(fence, context.token, job).await;
-        answer.map_err(|failure| Failed::of(failure, entry.definition().noun))
+        answer.map_err(|failure| Failed::of(failure, Some(entry)))
     }
 }
 

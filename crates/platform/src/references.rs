@@ -1,7 +1,7 @@
 //! Ids that a property holds: found, and resolved within the object's own project only (seed 4,
 //! "Ids a Template Names Are Resolved Within Its Own Project").
 
-use crate::Refusal;
+use crate::{PlatformCatalog, Refusal};
 use formwork_model::{Json, ProjectId, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, StoredObject};
 
@@ -22,8 +22,11 @@ pub(crate) enum RefKind {
     Trace,
     Generation,
     Guardrail,
-    /// No such type yet: no id is found.
     ModelRoute,
+    Policy,
+    Orchestration,
+    ApiKey,
+    Eval,
 }
 
 impl RefKind {
@@ -45,6 +48,10 @@ impl RefKind {
             Self::Generation,
             Self::Guardrail,
             Self::ModelRoute,
+            Self::Policy,
+            Self::Orchestration,
+            Self::ApiKey,
+            Self::Eval,
         ]
         .into_iter()
         .find(|kind| kind.type_name() == type_name)
@@ -67,6 +74,10 @@ impl RefKind {
             Self::Generation => "generation",
             Self::Guardrail => "guardrail",
             Self::ModelRoute => "model_route",
+            Self::Policy => "policy",
+            Self::Orchestration => "orchestration",
+            Self::ApiKey => "api_key",
+            Self::Eval => "eval",
         }
     }
 
@@ -89,6 +100,10 @@ impl RefKind {
             Self::Generation => (WireCode::ValidationFailed, "Generation"),
             Self::Guardrail => (WireCode::GuardrailNotFound, "Guardrail"),
             Self::ModelRoute => (WireCode::ModelRouteNotFound, "Model route"),
+            Self::Policy => (WireCode::PolicyNotFound, "Policy"),
+            Self::Orchestration => (WireCode::ValidationFailed, "Orchestration"),
+            Self::ApiKey => (WireCode::ValidationFailed, "API key"),
+            Self::Eval => (WireCode::ValidationFailed, "Eval"),
         };
         Refusal::new(code, format!("{noun} not found: {id}"))
     }
@@ -137,17 +152,18 @@ fn each(value: &Json) -> std::slice::Iter<'_, Json> {
     }
 }
 
-/// The object a reference names, if it is in the project.
+/// The object a reference names, if it is in the project, or global as its type is.
 ///
 /// # Errors
 /// A fault of the store.
 pub(crate) fn resolve(
     tx: &mut dyn DomainTx,
-    project: &ProjectId,
+    project: Option<&ProjectId>,
     reference: &Reference,
 ) -> Result<Option<StoredObject>, DomainError> {
+    let type_name = reference.kind.type_name();
+    let is_global = PlatformCatalog::shared().entry(type_name).is_some_and(|entry| entry.is_global());
+    let home = project.filter(|_| !is_global);
     let found = tx.get(&reference.to)?;
-    Ok(found.filter(|object| {
-        object.type_name == reference.kind.type_name() && object.project.as_ref() == Some(project)
-    }))
+    Ok(found.filter(|object| object.type_name == type_name && object.project.as_ref() == home))
 }

@@ -1,6 +1,6 @@
 //! What is shown of an object: to the engine, and over REST.
 
-use crate::{Refusal, TypeEntry, document::Document};
+use crate::{Refusal, TypeEntry, document::Document, versions::VERSION};
 use formwork_model::{Digest, InstanceKey, Json, NativeId, Path, Timestamp, TypeRules, WireCode};
 use formwork_store::{DomainError, StoredObject};
 use serde::{Deserialize, Serialize};
@@ -50,12 +50,17 @@ pub(crate) fn representation(entry: &TypeEntry, object: &StoredObject) -> Result
     let shown = document.masked();
     let mut members = Map::new();
     members.insert("id".to_owned(), json!(object.id));
-    members.insert("project_id".to_owned(), json!(object.project));
+    if !entry.is_global() {
+        members.insert("project_id".to_owned(), json!(object.project));
+    }
     for (name, property) in &entry.stored_schema().properties {
         if property.hint.write_only {
             continue;
         }
         members.insert(name.to_string(), shown.get(&**name).cloned().unwrap_or_default());
+    }
+    if entry.kind().versioned().is_some() {
+        members.insert(VERSION.to_owned(), document.system.get(VERSION).cloned().unwrap_or_default());
     }
     for extra in entry.kind().extras() {
         members.insert(extra.name.to_owned(), (extra.value)(&document.system));

@@ -23,12 +23,20 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::SecretNotFound
         | W::GuardrailNotFound
         | W::ModelRouteNotFound
+        | W::PolicyNotFound
+        | W::TriggerTargetNotFound
+        | W::TriggerTypeImmutable
+        | W::TriggerActionNotAllowed
+        | W::InvalidCronExpression
+        | W::OrchestrationValidationFailed
+        | W::WorkflowValidationFailed
+        | W::IngestionRuleValidationFailed
         | W::InvalidTemplateToken
         | W::PipelineInvalidStep
         | W::InvalidOutputSchema => StatusCode::BAD_REQUEST,
         W::Unauthorized => StatusCode::UNAUTHORIZED,
         W::Forbidden | W::ApiKeyProjectScope => StatusCode::FORBIDDEN,
-        W::ResourceNotFound => StatusCode::NOT_FOUND,
+        W::ResourceNotFound | W::OrchestrationNotFound | W::WorkflowNotFound => StatusCode::NOT_FOUND,
         W::NameConflict
         | W::OperationInProgress
         | W::VersionConflict
@@ -47,6 +55,12 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::SecretHasDependents
         | W::AiProviderHasDependents
         | W::AgentHasDependents
+        | W::ToolHasDependents
+        | W::ModelRouteHasDependents
+        | W::PolicyHasDependents
+        | W::WorkflowHasOpenTasks
+        | W::QuotaConflict
+        | W::IngestionRuleGlobConflict
         | W::ProjectHasDependents => StatusCode::CONFLICT,
         W::SessionExpired => StatusCode::GONE,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,

@@ -10,10 +10,12 @@ const PROJECT: &str = "project_id";
 ///
 /// # Errors
 /// A refusal that names what is unknown or missing.
-pub(crate) fn of_create(entry: &TypeEntry, project: &ProjectId, body: Json) -> Result<Json, Refusal> {
+pub(crate) fn of_create(entry: &TypeEntry, home: Option<&ProjectId>, body: Json) -> Result<Json, Refusal> {
     let mut members = members(body)?;
-    if let Some(named) = members.shift_remove(PROJECT)
-        && named.as_str() != Some(project.as_str())
+    // What is global has no project to name, so the field is unknown there.
+    if let Some(home) = home
+        && let Some(named) = members.shift_remove(PROJECT)
+        && named.as_str() != Some(home.as_str())
     {
         let message = "`project_id` must be the id of the project of the request";
         return Err(Refusal::new(WireCode::ValidationFailed, message));

@@ -43,6 +43,6 @@ impl From<Failed> for PlatformError {
 
 impl From<DomainError> for PlatformError {
     fn from(error: DomainError) -> Self {
-        Failed::of(error.into(), "Object").into()
+        Failed::of(error.into(), None).into()
     }
 }

@@ -3,9 +3,10 @@
 use crate::{
     Completeness, Platform, PlatformCatalog, PlatformError, Refusal, TypeEntry, deletion,
     draft::{self, Given},
-    failure::{Failed, not_found},
+    failure::Failed,
     ids::new_id,
     rest::body,
+    scene::Revealed,
     view::representation,
 };
 use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
@@ -13,7 +14,7 @@ use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainJob, StoredObject};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Who calls. Authorisation has happened by then; this is who the change is by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +42,8 @@ pub enum UpdateMode {
 }
 
 impl Platform {
-    /// Makes an object in a project and answers it. A repeated `idempotency` token is answered with
-    /// the first outcome.
+    /// Makes an object in a project, or in none if its type is global, and answers it. A repeated
+    /// `idempotency` token is answered with the first outcome, but for what is told only once.
     ///
     /// # Errors
     /// [`PlatformError`].
@@ -50,7 +51,7 @@ impl Platform {
         &self,
         caller: &Caller,
         type_name: &TypeName,
-        project: &ProjectId,
+        project: Option<&ProjectId>,
         body: Json,
         idempotency: Option<ClientToken>,
     ) -> Result<Json, PlatformError> {
@@ -65,12 +66,13 @@ impl Platform {
         &self,
         caller: &Caller,
         type_name: &TypeName,
-        project: &ProjectId,
+        project: Option<&ProjectId>,
         body: Json,
         idempotency: Option<ClientToken>,
     ) -> Result<Made, PlatformError> {
         let entry = served(type_name)?;
-        let properties = body::of_create(&entry, project, body)?;
+        let home = home(&entry, project)?;
+        let properties = body::of_create(&entry, home.as_ref(), body)?;
         let given = Given {
             properties: Secret::new(properties),
             secret_paths: Vec::new(),
@@ -78,23 +80,32 @@ impl Platform {
             completeness: Completeness::Whole,
             actor: caller.actor.clone(),
         };
-        let token = idempotency.map(|token| self.rest_token(token, &entry, project));
-        let (key, project) = (self.key.clone(), project.clone());
-        let job_entry = Arc::clone(&entry);
+        let token = idempotency.map(|token| self.rest_token(token, &entry, home.as_ref()));
+        let (key, job_entry) = (self.key.clone(), Arc::clone(&entry));
+        // What is told once goes past the job's outcome, which is stored under the token.
+        let told = Arc::new(OnceLock::<Revealed>::new());
+        let tell = Arc::clone(&told);
         let job: DomainJob = Box::new(move |tx| {
-            let existing = job_entry.kind().existing(tx, &project, given.properties.expose())?;
-            let existed = existing.is_some();
-            let object = if let Some(object) = existing {
-                object
-            } else {
-                let id = new_id(job_entry.definition().id_prefix);
-                draft::create(tx, &job_entry, &key, &id, &project, &given)?
+            let existing = match &home {
+                Some(project) => job_entry.kind().existing(tx, project, given.properties.expose())?,
+                None => None,
             };
-            Ok(json!(Made { shown: representation(&job_entry, &object)?, existed }))
+            if let Some(object) = existing {
+                return Ok(json!(Made { shown: representation(&job_entry, &object)?, existed: true }));
+            }
+            let id = new_id(job_entry.definition().id_prefix);
+            let made = draft::create(tx, &job_entry, &key, &id, home.as_ref(), &given)?;
+            tell.get_or_init(|| made.revealed);
+            Ok(json!(Made { shown: representation(&job_entry, &made.object)?, existed: false }))
         });
         let answer = self.rest_run(&entry, token, job).await?;
         // Ours, or the stored outcome of a call that this token, and so this function, made.
-        Made::deserialize(answer).map_err(|error| DomainError::Fault(Box::new(error)).into())
+        let mut made = Made::deserialize(answer)
+            .map_err(|error| PlatformError::from(DomainError::Fault(Box::new(error))))?;
+        for (name, secret) in told.get().into_iter().flatten() {
+            made.shown[*name] = json!(secret.expose());
+        }
+        Ok(made)
     }
 
     /// One object, if it is in one of these projects (`None`: in any).
@@ -122,9 +133,8 @@ impl Platform {
     ) -> Result<(Json, u64), PlatformError> {
         let entry = served(type_name)?;
         let found = self.store.reader().object(id).await?;
-        let object = found
-            .filter(|object| is_visible(object, &entry, projects))
-            .ok_or_else(|| not_found(entry.definition().noun, id))?;
+        let object =
+            found.filter(|object| is_visible(object, &entry, projects)).ok_or_else(|| entry.not_found(id))?;
         Ok((representation(&entry, &object)?, object.version))
     }
 
@@ -200,12 +210,13 @@ impl Platform {
         job: DomainJob,
     ) -> Result<Json, PlatformError> {
         let answer = self.store.domain(None, token, job).await;
-        answer.map_err(|failure| Failed::of(failure, entry.definition().noun).into())
+        answer.map_err(|failure| Failed::of(failure, Some(entry)).into())
     }
 
     /// A caller's token as one that no other route, project or formation step shares.
-    fn rest_token(&self, token: ClientToken, entry: &TypeEntry, project: &ProjectId) -> ClientToken {
-        let parts = [b"platform-rest", &token.0[..], entry.name().as_bytes(), project.as_str().as_bytes()];
+    fn rest_token(&self, token: ClientToken, entry: &TypeEntry, project: Option<&ProjectId>) -> ClientToken {
+        let project = project.map_or("", ProjectId::as_str);
+        let parts = [b"platform-rest", &token.0[..], entry.name().as_bytes(), project.as_bytes()];
         ClientToken(self.key.token(&parts))
     }
 }
@@ -216,8 +227,20 @@ pub(super) fn served(type_name: &TypeName) -> Result<Arc<TypeEntry>, Refusal> {
     PlatformCatalog::shared().entry(type_name.as_str()).cloned().ok_or_else(missing)
 }
 
-/// Whether the object is of this type and in reach of the caller.
+/// Where a new object is to live.
+fn home(entry: &TypeEntry, project: Option<&ProjectId>) -> Result<Option<ProjectId>, Refusal> {
+    if entry.is_global() {
+        return Ok(None);
+    }
+    let message = "Missing required field(s): project_id";
+    let missing =
+        || Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "missingFields": ["project_id"] }));
+    Ok(Some(project.ok_or_else(missing)?.clone()))
+}
+
+/// Whether the object is of this type and in reach of the caller. That only the admin role reaches
+/// what is global is decided before.
 pub(super) fn is_visible(object: &StoredObject, entry: &TypeEntry, projects: Option<&[ProjectId]>) -> bool {
     let in_reach = |projects: &[ProjectId]| object.project.as_ref().is_some_and(|own| projects.contains(own));
-    object.type_name == entry.name() && projects.is_none_or(in_reach)
+    object.type_name == entry.name() && (entry.is_global() || projects.is_none_or(in_reach))
 }

@@ -49,6 +49,7 @@ impl Platform {
             return Err(Refusal::new(WireCode::ValidationFailed, message).into());
         }
         let (projects, linked, tests) = narrowed(&entry, &query)?;
+        let projects = projects.filter(|_| !entry.is_global());
         if projects.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Page { items: Vec::new(), total: 0 });
         }

@@ -1,6 +1,6 @@
 //! JSON Schemas for the OpenAPI document, generated from the types' own schemas.
 
-use crate::{PlatformCatalog, TypeEntry};
+use crate::{PlatformCatalog, TypeEntry, versions::VERSION};
 use formwork_model::{Json, Kind, PropertySchema, Schema, TypeName, TypeRules, mask};
 use indexmap::IndexMap;
 use serde_json::{Map, json};
@@ -46,7 +46,8 @@ fn schemas(entry: &TypeEntry) -> TypeSchemas {
             .collect()
     };
     let project = json!({ "type": "string", "description": "The project that will own it" });
-    let with_project = std::iter::once(("project_id".to_owned(), project)).chain(all()).collect();
+    let project = (!entry.is_global()).then(|| ("project_id".to_owned(), project));
+    let with_project = project.into_iter().chain(all()).collect();
     let of = |members: Map<String, Json>, required: &[&str]| {
         object_schema(&entry.schema().doc, &members, required)
     };
@@ -113,7 +114,9 @@ fn representation(entry: &TypeEntry) -> Json {
     let time = json!({ "type": "string", "format": "date-time" });
     let mut members = Map::new();
     members.insert("id".to_owned(), json!({ "type": "string" }));
-    members.insert("project_id".to_owned(), json!({ "type": "string" }));
+    if !entry.is_global() {
+        members.insert("project_id".to_owned(), json!({ "type": "string" }));
+    }
     for (name, property) in &entry.stored_schema().properties {
         if !property.hint.write_only {
             // A declared secret reads as the mask, whatever the property's type is.
@@ -121,12 +124,20 @@ fn representation(entry: &TypeEntry) -> Json {
             members.insert(name.to_string(), shown);
         }
     }
+    if entry.kind().versioned().is_some() {
+        members.insert(VERSION.to_owned(), json!({ "type": "integer" }));
+    }
     for extra in entry.kind().extras() {
         members.insert(extra.name.to_owned(), json!({ "type": type_of(extra.kind, extra.nullable) }));
     }
     members.insert("created_at".to_owned(), time.clone());
     members.insert("updated_at".to_owned(), time);
-    let required: Vec<&str> = members.keys().map(String::as_str).collect();
+    let required: Vec<String> = members.keys().cloned().collect();
+    for name in entry.kind().revealed() {
+        let doc = "Told once, to whoever makes it.";
+        members.insert((*name).to_owned(), json!({ "type": "string", "description": doc }));
+    }
+    let required: Vec<&str> = required.iter().map(String::as_str).collect();
     object_schema(&entry.schema().doc, &members, &required)
 }
 

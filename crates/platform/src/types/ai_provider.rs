@@ -35,7 +35,7 @@ static ROUTE: RestRoute = RestRoute {
 };
 
 /// `force` overrides price overrides and usage, which do not exist here; agents and chats it never overrides.
-static DEPENDENTS: [Dependents; 2] = [
+static DEPENDENTS: [Dependents; 3] = [
     Dependents {
         type_name: "agent",
         fields: &["ai_provider_id", "knowledge_config.extraction.ai_provider_id"],
@@ -51,6 +51,15 @@ static DEPENDENTS: [Dependents; 2] = [
         rule: DependentRule::Block {
             code: WireCode::AiProviderHasDependents,
             count: "chatCount",
+            force: false,
+        },
+    },
+    Dependents {
+        type_name: "model_route",
+        fields: &["targets.ai_provider_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AiProviderHasDependents,
+            count: "modelRouteCount",
             force: false,
         },
     },

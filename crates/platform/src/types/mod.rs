@@ -3,6 +3,7 @@
 mod actor;
 mod agent;
 mod ai_provider;
+mod api_key;
 mod chat;
 mod conversation;
 mod dataset;
@@ -12,17 +13,28 @@ mod eval;
 mod file;
 mod generation;
 mod guardrail;
+mod ingestion_rule;
 mod memory;
 mod memory_entry;
 mod message;
+mod model_route;
+mod orchestration;
+mod policy;
+mod project_price;
+mod quota;
 mod secret;
 mod session;
 mod tool;
 mod trace;
+mod trigger;
+mod webhook;
+mod workflow;
 
-use crate::{Findings, Node, PlatformType};
+use crate::{Findings, Node, PlatformType, node::GAP, versions};
 use formwork_model::{DiagnosticCode, Json, Path};
 use formwork_store::UniqueKey;
+
+pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
 
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
 pub(crate) const ALL: &[&dyn PlatformType] = &[
@@ -30,6 +42,7 @@ pub(crate) const ALL: &[&dyn PlatformType] = &[
     &tool::Tool,
     &agent::Agent,
     &actor::Actor,
+    &api_key::ApiKey,
     &chat::Chat,
     &conversation::Conversation,
     &dataset::Dataset,
@@ -37,15 +50,32 @@ pub(crate) const ALL: &[&dyn PlatformType] = &[
     &document::Document,
     &file::File,
     &guardrail::Guardrail,
+    &ingestion_rule::IngestionRule,
     &memory::Memory,
     &memory_entry::MemoryEntry,
+    &model_route::ModelRoute,
     &eval::Eval,
+    &orchestration::Orchestration,
+    &policy::Policy,
+    &project_price::ProjectPrice,
+    &quota::Quota,
     &secret::Secret,
     &session::Session,
+    &webhook::Webhook,
+    &trigger::Trigger,
+    &workflow::Workflow,
 ];
 
 /// What only the routes make: the traces of what agents did and were told.
-pub(crate) const RECORDS: &[&dyn PlatformType] = &[&message::Message, &generation::Generation, &trace::Trace];
+pub(crate) const RECORDS: &[&dyn PlatformType] = &[
+    &message::Message,
+    &generation::Generation,
+    &trace::Trace,
+    &versions::AGENT,
+    &versions::GUARDRAIL,
+    &versions::ORCHESTRATION,
+    &versions::WORKFLOW,
+];
 
 /// Reports elements of a list that are certainly no texts.
 fn check_texts(list: Option<Node<'_>>, at: &Path, findings: &mut Findings) {
@@ -91,4 +121,28 @@ fn name_key(properties: &Json) -> Vec<UniqueKey> {
     let name = properties.get("name").and_then(Json::as_str);
     let key = name.map(|name| UniqueKey { key: "name".to_owned(), value: name.to_owned() });
     key.into_iter().collect()
+}
+
+/// What is wrong with an address, as far as it is known.
+fn url_problem(url: Node<'_>) -> Option<&'static str> {
+    let text = url.known_text()?;
+    // Where it begins with a part that is not known, nothing certain can be said.
+    let begins_with_gap = text.starts_with(GAP);
+    let rest = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let is_address = host.is_some_and(|host| !host.is_empty()) && !text.contains(char::is_whitespace);
+    (!begins_with_gap && !is_address).then_some("must be an http or https URL")
+}
+
+/// What is wrong with a pattern of event names, as far as it is known: `*`, `prefix.*` or a name.
+fn event_pattern_problem(pattern: Node<'_>) -> Option<&'static str> {
+    let text = match pattern.known_text() {
+        Some(text) => text,
+        None if pattern.is_expression() => return None,
+        None => return Some("must be a string"),
+    };
+    let name = if text == "*" { return None } else { text.strip_suffix(".*").unwrap_or(&text) };
+    let is_letter = |letter: char| letter.is_alphanumeric() || "._-:".contains(letter) || letter == GAP;
+    let is_name = !name.is_empty() && name.chars().all(is_letter);
+    (!is_name).then_some("must be `*`, `prefix.*` or the name of an event")
 }

@@ -243,5 +243,5 @@ fn start_conversation(tx: &mut dyn DomainTx, scene: &Scene<'_>) -> Result<String
         actor: scene.actor.clone(),
     };
     let id = new_id(entry.definition().id_prefix);
-    Ok(draft::create(tx, entry, scene.key, &id, scene.project, &given)?.id)
+    Ok(draft::create(tx, entry, scene.key, &id, Some(scene.project), &given)?.object.id)
 }

@@ -5,20 +5,20 @@ use formwork_model::{Catalog, Expr, ExprLeaf, Json, Part, Ref, TypeName};
 use formwork_platform::Platform;
 use serde_json::json;
 
-fn reference(label: &str) -> Expr {
+pub(crate) fn reference(label: &str) -> Expr {
     Expr::Leaf(ExprLeaf::Ref(Ref::native_id(label)))
 }
 
-fn object(members: Vec<(&str, Expr)>) -> Expr {
+pub(crate) fn object(members: Vec<(&str, Expr)>) -> Expr {
     Expr::object(members.into_iter().map(|(name, member)| (name.into(), member)).collect())
 }
 
-fn plain(value: Json) -> Expr {
+pub(crate) fn plain(value: Json) -> Expr {
     Expr::from(value)
 }
 
 /// Checks many bags and shows each with what was found.
-fn findings(type_name: &str, bags: &[Json]) -> String {
+pub(crate) fn findings(type_name: &str, bags: &[Json]) -> String {
     let line = |bag: &Json| format!("{bag}\n  {}", check(type_name, &plain(bag.clone())).join("\n  "));
     bags.iter().map(line).collect::<Vec<_>>().join("\n")
 }

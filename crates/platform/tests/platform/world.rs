@@ -9,7 +9,9 @@ use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, OperationStatus, ProgressResult, ReadRequest, ReadResult,
     ResourcePlugin, UpdateRequest,
 };
-use formwork_store::{Clock, ListQuery, MemOptions, MemStore, Page, Store, StoredObject, SystemClock};
+use formwork_store::{
+    Clock, DomainTx, Link, ListQuery, MemOptions, MemStore, NewObject, Page, Store, StoredObject, SystemClock,
+};
 use serde_json::json;
 use std::{
     fmt::Write as _,
@@ -19,7 +21,7 @@ use std::{
     },
 };
 
-pub(crate) const STORED_TYPES: [&str; 20] = [
+pub(crate) const STORED_TYPES: [&str; 35] = [
     "actor",
     "chat",
     "conversation",
@@ -40,6 +42,21 @@ pub(crate) const STORED_TYPES: [&str; 20] = [
     "document",
     "file",
     "document_chunk",
+    "agent_version",
+    "api_key",
+    "api_key_digest",
+    "ingestion_rule",
+    "model_route",
+    "orchestration",
+    "orchestration_version",
+    "policy",
+    "project_price",
+    "quota",
+    "task",
+    "trigger",
+    "webhook",
+    "workflow",
+    "workflow_version",
 ];
 
 /// The machine's clock, moved on by hand.
@@ -150,7 +167,7 @@ impl World {
     }
 
     pub(crate) async fn rest_create(&self, type_name: &str, body: Json) -> Result<Json, PlatformError> {
-        self.platform.rest_create(&caller(), &type_name.into(), &self.project, body, None).await
+        self.platform.rest_create(&caller(), &type_name.into(), Some(&self.project), body, None).await
     }
 
     pub(crate) async fn rest_made(&self, type_name: &str, body: Json) -> Json {
@@ -222,6 +239,28 @@ impl World {
             }
         }
         text
+    }
+
+    /// Stores a record that no type of ours makes yet.
+    pub(crate) async fn leave_record(&self, type_name: &str, id: &str, links: &[(&str, &str)]) {
+        let link = |(field, to): &(&str, &str)| Link { field: (*field).to_owned(), to: (*to).to_owned() };
+        let object = NewObject {
+            id: id.to_owned(),
+            type_name: type_name.to_owned(),
+            project: Some(self.project.clone()),
+            doc: json!({}),
+            keys: Vec::new(),
+            links: links.iter().map(link).collect(),
+        };
+        let job = Box::new(move |tx: &mut dyn DomainTx| tx.insert(object).map(|_| Json::Null));
+        self.store.domain(None, None, job).await.expect("an insert");
+    }
+
+    /// Takes a record away, whatever it is.
+    pub(crate) async fn take_record(&self, id: &str) {
+        let id = id.to_owned();
+        let job = Box::new(move |tx: &mut dyn DomainTx| tx.delete(&id).map(Json::Bool));
+        self.store.domain(None, None, job).await.expect("a delete");
     }
 
     /// An agent that can stand: with a provider of its own.

@@ -3,6 +3,7 @@
 
 mod errors;
 mod following;
+mod formations_of_rules;
 mod formations_of_types;
 mod limits;
 mod openapi;

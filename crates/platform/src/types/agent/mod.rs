@@ -6,16 +6,13 @@ mod loop_rules;
 use super::{check_known, check_least, check_texts};
 use crate::{
     Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference, Refusal,
-    RestRoute, UpdateMode, references, scene::Scene,
+    RestRoute, UpdateMode, references,
+    versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
-use serde_json::json;
 
 pub(super) struct Agent;
-
-/// Counts the writes that changed the agent.
-const VERSION: &str = "version";
 
 const KNOWLEDGE: &[&str] = &[
     "memory_ids",
@@ -43,7 +40,7 @@ static ROUTE: RestRoute = RestRoute {
     ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 5] = [
+static DEPENDENTS: [Dependents; 6] = [
     Dependents {
         type_name: "generation",
         fields: &["agent_id"],
@@ -58,18 +55,21 @@ static DEPENDENTS: [Dependents; 5] = [
         fields: &["agent_id"],
         rule: DependentRule::Block { code: WireCode::AgentHasDependents, count: "traceCount", force: true },
     },
+    Dependents {
+        type_name: "ingestion_rule",
+        fields: &["agent_id"],
+        rule: DependentRule::Block {
+            code: WireCode::AgentHasDependents,
+            count: "ingestionRuleCount",
+            force: false,
+        },
+    },
     Dependents { type_name: "session", fields: &["agent_id"], rule: DependentRule::Cascade },
     Dependents { type_name: "eval", fields: &["agent_id"], rule: DependentRule::Cascade },
     Dependents { type_name: "actor", fields: &["agent_id"], rule: DependentRule::Detach },
 ];
 
-static EXTRAS: [Extra; 2] = [
-    Extra {
-        name: VERSION,
-        kind: "integer",
-        nullable: false,
-        value: |system| system.get(VERSION).cloned().unwrap_or_default(),
-    },
+static EXTRAS: [Extra; 1] = [
     // Releases do not exist yet, so none is active.
     Extra { name: "active_release", kind: "object", nullable: true, value: |_| Json::Null },
 ];
@@ -137,10 +137,8 @@ impl PlatformType for Agent {
         Err(Refusal::new(WireCode::ValidationFailed, message).into())
     }
 
-    fn accompany(&self, _tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
-        let version = scene.system.get(VERSION).and_then(Json::as_u64).unwrap_or(0);
-        scene.system.insert(VERSION.to_owned(), json!(version + 1));
-        Ok(())
+    fn versioned(&self) -> Option<&'static Versions> {
+        Some(&versions::AGENT)
     }
 
     fn extras(&self) -> &'static [Extra] {

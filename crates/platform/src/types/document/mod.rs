@@ -100,18 +100,7 @@ impl PlatformType for Document {
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
-        check_least(properties, "chunk_size", 1, &Path::root(), findings);
-        check_least(properties, "chunk_overlap", 0, &Path::root(), findings);
-        let number = |name: &str, default: usize| match properties.member(name) {
-            Some(value) => value.integer(),
-            None => i64::try_from(default).ok(),
-        };
-        let (size, overlap) = (number("chunk_size", DEFAULT_SIZE), number("chunk_overlap", DEFAULT_OVERLAP));
-        let by_size = properties.member("chunk_strategy").and_then(Node::text) == Some("size");
-        if by_size && size.zip(overlap).is_some_and(|(size, overlap)| overlap >= size.max(1)) {
-            let message = "`chunk_overlap` must be smaller than `chunk_size`";
-            findings.error(DiagnosticCode::InvalidValue, Path::of(["chunk_overlap"]), message);
-        }
+        check_chunks(properties, findings);
     }
 
     fn public(&self) -> &'static [&'static str] {
@@ -146,6 +135,22 @@ impl PlatformType for Document {
             let path = document.properties.get("path").and_then(Json::as_str);
             path.is_some_and(|path| path.starts_with(&prefix))
         })))
+    }
+}
+
+/// Checks how a text is to be cut, for whatever makes documents.
+pub(super) fn check_chunks(properties: Node<'_>, findings: &mut Findings) {
+    check_least(properties, "chunk_size", 1, &Path::root(), findings);
+    check_least(properties, "chunk_overlap", 0, &Path::root(), findings);
+    let number = |name: &str, default: usize| match properties.member(name) {
+        Some(value) => value.integer(),
+        None => i64::try_from(default).ok(),
+    };
+    let (size, overlap) = (number("chunk_size", DEFAULT_SIZE), number("chunk_overlap", DEFAULT_OVERLAP));
+    let by_size = properties.member("chunk_strategy").and_then(Node::text) == Some("size");
+    if by_size && size.zip(overlap).is_some_and(|(size, overlap)| overlap >= size.max(1)) {
+        let message = "`chunk_overlap` must be smaller than `chunk_size`";
+        findings.error(DiagnosticCode::InvalidValue, Path::of(["chunk_overlap"]), message);
     }
 }
 

@@ -7,8 +7,8 @@ mod tokens;
 
 use super::{check_known, check_texts};
 use crate::{
-    Definition, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute, UpdateMode, json_logic,
-    references, rest_routes,
+    Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    RestRoute, UpdateMode, json_logic, references, rest_routes,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
@@ -33,6 +33,28 @@ static ROUTE: RestRoute = RestRoute {
     update_modes: &[UpdateMode::Patch],
     ..RestRoute::USUAL
 };
+
+/// Agents keep the id of a tool that is gone: their next call says so. Ingestion has nobody to tell.
+static DEPENDENTS: [Dependents; 1] = [Dependents {
+    type_name: "ingestion_rule",
+    fields: &["tool_id"],
+    rule: DependentRule::Block {
+        code: WireCode::ToolHasDependents,
+        count: "ingestionRuleCount",
+        force: false,
+    },
+}];
+
+/// The type of a tool, if it is one.
+///
+/// # Errors
+/// A fault of the store.
+pub(super) fn type_of(tx: &mut dyn DomainTx, id: &str) -> Result<Option<String>, DomainError> {
+    let tool = tx.get(id)?.filter(|tool| tool.type_name == "tool");
+    let type_name =
+        tool.as_ref().and_then(|tool| tool.doc.pointer("/properties/type")).and_then(Json::as_str);
+    Ok(type_name.map(str::to_owned))
+}
 
 /// The actions of a builtin tool: our own REST operations in kebab case (`create-agent`).
 static ACTIONS: LazyLock<Vec<String>> =
@@ -83,9 +105,7 @@ impl PlatformType for Tool {
             // Nothing of it is fixed, so the rule never applies.
             on_immutable: ImmutableRule::Replace,
             srn_type: "tool",
-            // Deleting a tool is never refused, and agents keep its id: their next call says that
-            // it is gone.
-            dependents: &[],
+            dependents: &DEPENDENTS,
             route: &ROUTE,
         }
     }
