@@ -18,6 +18,7 @@ mod project;
 mod requests;
 mod time;
 mod token;
+mod user;
 mod validation;
 
 pub use client::{
@@ -41,4 +42,5 @@ pub use requests::{
 };
 pub use time::Time;
 pub use token::{NewToken, Token};
+pub use user::{AttachPolicies, AuditEntry, CreateUser, Credentials, Login, User, UserRole};
 pub use validation::{Detail, RelatedPlace, SourcePlace, Validation};

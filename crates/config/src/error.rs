@@ -22,6 +22,22 @@ pub enum ConfigError {
         /// What it must be.
         expected: &'static str,
     },
+    /// One of two variables that go together is missing.
+    #[error("`{set}` is set, but `{unset}` is not: they go together")]
+    Incomplete {
+        /// The one that is there.
+        set: &'static str,
+        /// The one that is not.
+        unset: &'static str,
+    },
+    /// A secret is too short to be one.
+    #[error("`{name}` must have at least {least} bytes")]
+    TooShort {
+        /// The variable.
+        name: &'static str,
+        /// How many bytes it must have.
+        least: usize,
+    },
     /// `FORMWORK_DATABASE_URL` names a database that Formwork cannot use.
     #[error("`FORMWORK_DATABASE_URL` begins with `{scheme}:`, which is not a database Formwork knows")]
     UnknownDatabase {

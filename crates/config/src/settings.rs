@@ -17,6 +17,10 @@ pub struct Settings {
     pub instance_key: Option<Secret<String>>,
     /// Where it listens besides its Unix socket.
     pub listen: Option<SocketAddr>,
+    /// The name and password of the admin to make where there are no users.
+    pub first_admin: Option<(String, Secret<String>)>,
+    /// What logins are signed with, where it is not drawn from the instance key.
+    pub jwt_secret: Option<Secret<String>>,
     /// The file that registers custom resource types.
     pub resource_types: Option<PathBuf>,
     /// How much it logs.
@@ -77,6 +81,8 @@ impl Settings {
             database: Database::parse(environment.text(name::DATABASE_URL)?, &data_dir)?,
             instance_key: instance_key.map(|key| Secret::new(key.trim().to_owned())),
             listen: environment.text(name::LISTEN)?.map(Self::parse_listen).transpose()?,
+            first_admin: first_admin(environment)?,
+            jwt_secret: jwt_secret(environment)?,
             resource_types: environment.path(name::RESOURCE_TYPES),
             log: environment.text(name::LOG)?.map_or(Ok(LogLevel::default()), parse_log)?,
             color: !environment.is_set(name::NO_COLOR),
@@ -105,6 +111,33 @@ impl Settings {
             value: text.to_owned(),
             expected: "an address and port such as `127.0.0.1:5047`",
         })
+    }
+}
+
+fn first_admin(environment: &Environment) -> Result<Option<(String, Secret<String>)>, ConfigError> {
+    let (username, password) =
+        (environment.text(name::ADMIN_USERNAME)?, environment.text(name::ADMIN_PASSWORD)?);
+    match (username, password) {
+        (Some(username), Some(password)) => Ok(Some((username.to_owned(), Secret::new(password.to_owned())))),
+        (None, None) => Ok(None),
+        (Some(_), None) => {
+            Err(ConfigError::Incomplete { set: name::ADMIN_USERNAME, unset: name::ADMIN_PASSWORD })
+        }
+        (None, Some(_)) => {
+            Err(ConfigError::Incomplete { set: name::ADMIN_PASSWORD, unset: name::ADMIN_USERNAME })
+        }
+    }
+}
+
+/// The fewest bytes of a key for HMAC-SHA-256 (RFC 7518 §3.2).
+const LEAST_KEY: usize = 32;
+
+fn jwt_secret(environment: &Environment) -> Result<Option<Secret<String>>, ConfigError> {
+    match environment.text(name::JWT_SECRET)? {
+        Some(secret) if secret.len() < LEAST_KEY => {
+            Err(ConfigError::TooShort { name: name::JWT_SECRET, least: LEAST_KEY })
+        }
+        secret => Ok(secret.map(|secret| Secret::new(secret.to_owned()))),
     }
 }
 
@@ -144,6 +177,9 @@ mod tests {
             ("FORMWORK_INSTANCE_KEY", "00ff\n"),
             ("FORMWORK_LISTEN", "127.0.0.1:1"),
             ("FORMWORK_LOG", "Debug"),
+            ("SOAT_ADMIN_USERNAME", "ada"),
+            ("SOAT_ADMIN_PASSWORD", "correct horse"),
+            ("JWT_SECRET", "0123456789abcdef0123456789abcdef"),
             ("FORMATION_RESOURCE_TYPES_CONFIG", "/types.json"),
             ("NO_COLOR", "1"),
         ])
@@ -151,6 +187,9 @@ mod tests {
         assert_eq!(settings.instance_key.expect("set").expose(), "00ff");
         assert_eq!(settings.listen.map(|address| address.port()), Some(1));
         assert_eq!(settings.log, LogLevel::Debug);
+        let (username, password) = settings.first_admin.expect("set");
+        assert_eq!((username.as_str(), password.expose().as_str()), ("ada", "correct horse"));
+        assert_eq!(settings.jwt_secret.expect("set").expose().len(), 32);
         assert_eq!(settings.resource_types, Some("/types.json".into()));
         assert!(!settings.color);
     }
@@ -171,11 +210,15 @@ mod tests {
         let errors = [
             settings(&[("FORMWORK_LISTEN", "here")]).expect_err("no address"),
             settings(&[("FORMWORK_LOG", "loud")]).expect_err("no level"),
+            settings(&[("SOAT_ADMIN_USERNAME", "ada")]).expect_err("no password"),
+            settings(&[("JWT_SECRET", "canary")]).expect_err("too short"),
         ];
         let shown: Vec<_> = errors.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
         `FORMWORK_LISTEN` is `here`, but must be an address and port such as `127.0.0.1:5047`
         `FORMWORK_LOG` is `loud`, but must be `off`, `error`, `warn`, `info`, `debug` or `trace`
+        `SOAT_ADMIN_USERNAME` is set, but `SOAT_ADMIN_PASSWORD` is not: they go together
+        `JWT_SECRET` must have at least 32 bytes
         ");
     }
 

@@ -70,6 +70,12 @@ variables! {
         "The bearer token to send, under the name that existing scripts use.";
     SOAT_PROFILE = "SOAT_PROFILE", default "", Public,
         "The profile to use, under the name that existing scripts use.";
+    ADMIN_USERNAME = "SOAT_ADMIN_USERNAME", default "no user is made", Public,
+        "With `SOAT_ADMIN_PASSWORD`: the admin that is made when the agent starts and there are no users.";
+    ADMIN_PASSWORD = "SOAT_ADMIN_PASSWORD", default "no user is made", Secret,
+        "The password of that admin: at least 8 characters.";
+    JWT_SECRET = "JWT_SECRET", default "a key drawn from the instance key", Secret,
+        "What logins are signed with, at least 32 bytes: the same for all processes that share users.";
     RESOURCE_TYPES = "FORMATION_RESOURCE_TYPES_CONFIG", default "the built-in types only", Public,
         "The path of a JSON file that registers custom resource types, read once at start. Anything wrong with it is refused at once.";
     LOG = "FORMWORK_LOG", default "`warn`", Public,

@@ -1,6 +1,6 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
-use crate::{ControlError, TypeCatalog, finish::Finisher};
+use crate::{ControlError, TypeCatalog, finish::Finisher, logins::Logins};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_handler::CustomTypes;
@@ -31,6 +31,7 @@ pub struct Control {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limits: Limits,
     pub(crate) default_project: DefaultProject,
+    pub(crate) logins: Logins,
 }
 
 /// The project that is meant where nothing names one; known once the store is open.
@@ -78,6 +79,7 @@ impl Control {
             Engine::new(store.clone(), registry.clone(), key.clone(), clock.clone(), hooks, options.engine);
         let control = Self {
             store,
+            logins: Logins::new(&key),
             reader,
             engine,
             registry,

@@ -8,20 +8,29 @@
 //! **Architecture invariant:** nothing here formats for people or knows of routes. What a command
 //! or a route does is one call of [`Control`].
 
+mod access;
+mod audit_log;
+mod authenticate;
 mod authorise;
 mod control;
 mod error;
 mod finish;
 mod formation;
+mod gate;
 mod ids;
 mod input;
+mod jwt;
+mod logins;
 mod operations;
+mod passwords;
 mod principal;
 mod projects;
 mod resources;
 mod tokens;
 mod types;
+mod users;
 
+pub use audit_log::AuditEntry;
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
@@ -29,11 +38,13 @@ pub use formation::{
     GraphNodeView, GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation,
     SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
+pub use gate::Gate;
 pub use input::{JsonMap, TemplateInput};
 pub use operations::OperationView;
-pub use principal::Principal;
+pub use principal::{Principal, Role};
 pub use projects::Project;
 pub use tokens::{NewToken, TokenRecord};
+pub use users::{Login, NewUser, UserView};
 
 pub(crate) use types::TypeCatalog;
 

@@ -1,8 +1,10 @@
 //! Operations, as people follow them.
 
+use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
 use formwork_engine::{CancelOutcome, Waiting};
-use formwork_model::{Event, OperationId, OperationRecord, Plan, StackId, WireCode};
+use formwork_iam::Srn;
+use formwork_model::{Event, OperationId, OperationKind, OperationRecord, Plan, StackId, WireCode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,7 +38,7 @@ impl Control {
     ) -> Result<OperationRecord, ControlError> {
         let found = self.reader.operation(id).await?;
         found
-            .filter(|record| Self::sees(p, &record.project))
+            .filter(|record| follows(p, record))
             .ok_or_else(|| ControlError::not_found("Operation", id.as_str()))
     }
 
@@ -99,17 +101,19 @@ impl Control {
         Ok(())
     }
 
-    /// Asks an operation to stop; `force` gives up its undos too.
+    /// Asks an operation to stop; `force` gives up its undos too. It takes what starting it takes.
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`, and `OPERATION_IN_PROGRESS` if another process runs it.
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`, and `OPERATION_IN_PROGRESS` if another process runs it.
     pub async fn cancel(&self, p: &Principal, id: &OperationId, force: bool) -> Result<(), ControlError> {
         let record = self.operation_record(p, id).await?;
+        let permit = self.permit(p, &about(&record, starting(record.kind)), id.as_str()).await?;
         if record.status.is_final() {
             return Ok(());
         }
-        let detail = serde_json::json!({ "force": force });
-        self.audit(p, Some(&record.project), "operations:Cancel", id.as_str(), detail).await?;
+        // Written before: what a canceled operation does is in its own journal.
+        let detail = serde_json::json!({ "cancel": true, "force": force });
+        self.store.audit(permit.record(id.as_str(), detail)).await?;
         match self.engine.cancel(id, force).await {
             // It may have ended meanwhile.
             CancelOutcome::NotRunning if self.operation_record(p, id).await?.status.is_final() => Ok(()),
@@ -120,6 +124,29 @@ impl Control {
             CancelOutcome::Requested => Ok(()),
         }
     }
+}
+
+/// Who started an operation may follow it, and so may whoever could have, or may read the
+/// formation's operations.
+fn follows(p: &Principal, record: &OperationRecord) -> bool {
+    let may = |action| Control::may(p, &about(record, action));
+    Control::sees(p, &record.project)
+        && (p.actor == record.actor || may("formations:ListFormationEvents") || may(starting(record.kind)))
+}
+
+/// What starting an operation takes.
+pub(crate) fn starting(kind: OperationKind) -> &'static str {
+    match kind {
+        OperationKind::Create => "formations:CreateFormation",
+        OperationKind::Update => "formations:UpdateFormation",
+        OperationKind::Delete => "formations:DeleteFormation",
+    }
+}
+
+/// A question about the formation of an operation.
+fn about<'a>(record: &'a OperationRecord, action: &'a str) -> Question<'a> {
+    let formation = record.stacks.first().map_or("*", StackId::as_str);
+    Question::new(action, &record.project, Srn::new(&record.project, crate::formation::SRN_TYPE, formation))
 }
 
 /// "2 resource(s) could not be removed: Bot (agent), Kb (memory)".

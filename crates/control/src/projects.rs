@@ -1,11 +1,18 @@
 //! Projects: the boundary of names, references and authorisation.
 
+use crate::authorise::Question;
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
+use formwork_iam::Srn;
 use formwork_model::{Catalog as _, Json, ProjectId, Timestamp, WireCode};
-use formwork_store::{ListQuery, NewObject, Page, StoredObject, UniqueKey};
+use formwork_store::{
+    AuditRecord, DomainError, DomainTx, ListQuery, NewObject, Page, StoredObject, UniqueKey,
+};
 
-const TYPE: &str = "project";
+pub(crate) const TYPE: &str = "project";
+/// How many projects are read in one go.
+const BATCH: usize = 500;
+
 /// A project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
@@ -33,7 +40,7 @@ impl Control {
         if let Some(found) = self.reader.find_object(None, TYPE, &key).await? {
             return Ok(found.into());
         }
-        match self.insert_project("default").await {
+        match self.insert_project(named("default"), None).await {
             // Another process made it at the same time.
             Err(error) if error.code == WireCode::NameConflict => self
                 .reader
@@ -45,17 +52,17 @@ impl Control {
         }
     }
 
-    async fn insert_project(&self, name: &str) -> Result<Project, ControlError> {
-        let object = NewObject {
-            id: ids::mint("proj"),
-            type_name: TYPE.to_owned(),
-            project: None,
-            doc: serde_json::json!({ "name": name }),
-            keys: vec![UniqueKey { key: "name".to_owned(), value: name.to_owned() }],
-            links: Vec::new(),
-        };
+    async fn insert_project(
+        &self,
+        object: NewObject,
+        record: Option<AuditRecord>,
+    ) -> Result<Project, ControlError> {
         let id = object.id.clone();
-        self.store.domain(None, None, Box::new(move |tx| tx.insert(object).map(|_| Json::Null))).await?;
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            tx.insert(object)?;
+            record.map_or(Ok(()), |record| tx.audit(record)).map(|()| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
         let made = self.reader.object(&id).await?;
         made.map(Project::from).ok_or_else(|| ControlError::not_found("Project", &id))
     }
@@ -65,11 +72,14 @@ impl Control {
     /// # Errors
     /// `NAME_CONFLICT`, `FORBIDDEN`, `VALIDATION_FAILED`.
     pub async fn create_project(&self, p: &Principal, name: &str) -> Result<Project, ControlError> {
-        Self::demand_admin(p)?;
+        let question = Question::global("projects:CreateProject", Srn::any_global(TYPE));
+        let permit = self.permit(p, &question, "").await?;
         check_name(name)?;
-        let project = self.insert_project(name).await?;
-        self.audit(p, Some(&project.id), "projects:CreateProject", project.id.as_str(), Json::Null).await?;
-        Ok(project)
+        let object = named(name);
+        let record = permit.record(&object.id, serde_json::json!({ "name": name }));
+        // The project's own audit begins with how it came to be.
+        let record = AuditRecord { project: Some(object.id.as_str().into()), ..record };
+        self.insert_project(object, Some(record)).await
     }
 
     /// The projects that the principal sees, oldest first.
@@ -82,16 +92,37 @@ impl Control {
         limit: usize,
         offset: usize,
     ) -> Result<Page<Project>, ControlError> {
-        if let Some(scope) = &p.scope {
-            let items: Vec<_> =
-                self.reader.object(scope.as_str()).await?.map(Project::from).into_iter().collect();
-            let total = items.len();
-            return Ok(Page { items: items.into_iter().skip(offset).take(limit).collect(), total });
+        if p.is_unlimited() && p.scope.is_none() {
+            let page = self.reader.objects(&all(limit, offset)).await?;
+            return Ok(Page {
+                items: page.items.into_iter().map(Project::from).collect(),
+                total: page.total,
+            });
         }
-        let query =
-            ListQuery { type_name: TYPE.to_owned(), projects: Vec::new(), linked: None, limit, offset };
-        let page = self.reader.objects(&query).await?;
-        Ok(Page { items: page.items.into_iter().map(Project::from).collect(), total: page.total })
+        let candidates = match &p.scope {
+            Some(scope) => vec![scope.clone()],
+            None => self.project_ids().await?,
+        };
+        let seen: Vec<_> =
+            candidates.into_iter().filter(|id| Self::may(p, &looking("projects:ListProjects", id))).collect();
+        let mut items = Vec::new();
+        for id in seen.iter().skip(offset).take(limit) {
+            items.extend(self.reader.object(id.as_str()).await?.map(Project::from));
+        }
+        Ok(Page { items, total: seen.len() })
+    }
+
+    /// The ids of all projects, oldest first.
+    pub(crate) async fn project_ids(&self) -> Result<Vec<ProjectId>, ControlError> {
+        let mut ids = Vec::new();
+        loop {
+            let page = self.reader.objects(&all(BATCH, ids.len())).await?;
+            let last = page.items.len() < BATCH;
+            ids.extend(page.items.into_iter().map(|object| ProjectId::from(object.id)));
+            if last {
+                return Ok(ids);
+            }
+        }
     }
 
     /// One project.
@@ -99,20 +130,34 @@ impl Control {
     /// # Errors
     /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
     pub async fn get_project(&self, p: &Principal, id: &ProjectId) -> Result<Project, ControlError> {
-        let found = if Self::sees(p, id) { self.reader.object(id.as_str()).await? } else { None };
-        found
-            .filter(|object| object.type_name == TYPE)
-            .map(Project::from)
-            .ok_or_else(|| ControlError::not_found("Project", id.as_str()))
+        if Self::may(p, &looking("projects:GetProject", id)) {
+            self.project(id).await
+        } else {
+            Err(missing(id))
+        }
     }
 
-    /// Deletes an empty project. Admins only.
+    async fn project(&self, id: &ProjectId) -> Result<Project, ControlError> {
+        let found = self.reader.object(id.as_str()).await?;
+        found.filter(|object| object.type_name == TYPE).map(Project::from).ok_or_else(|| missing(id))
+    }
+
+    /// Demands that a project is there, before anything is done for it. Whether it still is when
+    /// something is made in it is asked again then.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`.
+    pub(crate) async fn demand_project(&self, id: &ProjectId) -> Result<(), ControlError> {
+        self.project(id).await.map(drop)
+    }
+
+    /// Deletes an empty project, and the tokens that are confined to it. Admins only.
     ///
     /// # Errors
     /// `PROJECT_HAS_DEPENDENTS`, `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
     pub async fn delete_project(&self, p: &Principal, id: &ProjectId) -> Result<(), ControlError> {
-        Self::demand_admin(p)?;
-        self.get_project(p, id).await?;
+        let permit = self.permit(p, &looking("projects:DeleteProject", id).for_admins(), id.as_str()).await?;
+        let name = self.project(id).await?.name;
         if self.default_project.get() == Some(id) {
             return Err(ControlError::new(
                 WireCode::Forbidden,
@@ -121,35 +166,62 @@ impl Control {
         }
         let project = id.clone();
         let types: Vec<String> = self.catalog.names().iter().map(ToString::to_string).collect();
-        self.store
-            .domain(
-                None,
-                None,
-                Box::new(move |tx| {
-                    for type_name in types.iter().map(String::as_str).chain(["formation"]) {
-                        let linked = (type_name == "formation").then(crate::formation::live_link);
-                        let query = ListQuery {
-                            type_name: type_name.to_owned(),
-                            projects: vec![project.clone()],
-                            linked,
-                            limit: 1,
-                            offset: 0,
-                        };
-                        let total = tx.list(&query)?.total;
-                        if total > 0 {
-                            return Err(formwork_store::DomainError::Refused {
-                                code: WireCode::ProjectHasDependents.as_str().to_owned(),
-                                message: format!(
-                                    "Project '{project}' still has {total} resource(s) of type '{type_name}'."
-                                ),
-                                meta: Some(serde_json::json!({ "resource_type": type_name, "count": total })),
-                            });
-                        }
-                    }
-                    tx.delete(project.as_str()).map(Json::Bool)
-                }),
-            )
-            .await?;
-        self.audit(p, Some(id), "projects:DeleteProject", id.as_str(), Json::Null).await
+        let record = permit.record(id.as_str(), serde_json::json!({ "name": name }));
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            // What is made in a project checks that it is there, in its own transaction; so nothing
+            // can come in between.
+            for type_name in types.iter().map(String::as_str).chain(["formation"]) {
+                demand_none(tx, &project, type_name)?;
+            }
+            crate::tokens::revoke_all_of(tx, &project)?;
+            tx.delete(project.as_str())?;
+            tx.audit(record).map(|()| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
+        Ok(())
+    }
+}
+
+/// Refuses to delete a project that has something of a type.
+fn demand_none(tx: &mut dyn DomainTx, project: &ProjectId, type_name: &str) -> Result<(), DomainError> {
+    let query = ListQuery {
+        type_name: type_name.to_owned(),
+        projects: vec![project.clone()],
+        linked: (type_name == "formation").then(crate::formation::live_link),
+        limit: 1,
+        offset: 0,
+    };
+    let total = tx.list(&query)?.total;
+    if total == 0 {
+        return Ok(());
+    }
+    Err(DomainError::Refused {
+        code: WireCode::ProjectHasDependents.as_str().to_owned(),
+        message: format!("Project '{project}' still has {total} resource(s) of type '{type_name}'."),
+        meta: Some(serde_json::json!({ "resource_type": type_name, "count": total })),
+    })
+}
+
+fn looking<'a>(action: &'a str, id: &'a ProjectId) -> Question<'a> {
+    Question::new(action, id, Srn::new(id, TYPE, id.as_str()))
+}
+
+fn missing(id: &ProjectId) -> ControlError {
+    ControlError::not_found("Project", id.as_str())
+}
+
+fn all(limit: usize, offset: usize) -> ListQuery {
+    ListQuery { type_name: TYPE.to_owned(), projects: Vec::new(), linked: None, limit, offset }
+}
+
+/// A project to be made.
+fn named(name: &str) -> NewObject {
+    NewObject {
+        id: ids::mint("proj"),
+        type_name: TYPE.to_owned(),
+        project: None,
+        doc: serde_json::json!({ "name": name }),
+        keys: vec![UniqueKey { key: "name".to_owned(), value: name.to_owned() }],
+        links: Vec::new(),
     }
 }

@@ -1,13 +1,19 @@
 //! Bearer tokens: kept as keyed digests, found by them, shown once.
 
+use crate::authorise::{Permit, Question, demand_project};
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
-use formwork_model::{Digest, Json, ProjectId, Secret, Timestamp, WireCode};
-use formwork_store::{Link, ListQuery, NewObject, Page, StoredObject, UniqueKey};
+use formwork_iam::Srn;
+use formwork_model::{Digest, Json, ProjectId, Secret, Timestamp};
+use formwork_store::{DomainError, DomainTx, Link, ListQuery, NewObject, Page, StoredObject, UniqueKey};
 
-const TYPE: &str = "token";
+pub(crate) const TYPE: &str = "token";
 /// The token whose plaintext is in the data directory.
 const ADMIN: &str = "token_local_admin";
+/// The link of a token to the project that it is confined to.
+const SCOPE: &str = "scope";
+/// How many tokens of a project are revoked before it is looked for more.
+const REVOKED_AT_ONCE: usize = 500;
 
 /// A token to be made.
 #[derive(Clone, Debug)]
@@ -43,7 +49,7 @@ impl From<StoredObject> for TokenRecord {
 }
 
 impl Control {
-    fn token_key(&self, token: &Secret<String>) -> (UniqueKey, Digest) {
+    pub(crate) fn token_key(&self, token: &Secret<String>) -> (UniqueKey, Digest) {
         let digest = self.key.digest(token.expose().as_bytes());
         (UniqueKey { key: "digest".to_owned(), value: digest.hex() }, digest)
     }
@@ -89,59 +95,61 @@ impl Control {
         Ok(())
     }
 
-    /// Who bears this token.
-    ///
-    /// The token is looked up by its digest under the instance key, which an attacker can't
-    /// compute, so the lookup's timing tells nothing; the digests are compared in constant time.
-    ///
-    /// # Errors
-    /// `UNAUTHORIZED`.
-    pub async fn authenticate(&self, bearer: &Secret<String>) -> Result<Principal, ControlError> {
-        let refused = || ControlError::new(WireCode::Unauthorized, "Unauthorized");
-        let (key, digest) = self.token_key(bearer);
-        let found = self.reader.find_object(None, TYPE, &key).await?.ok_or_else(refused)?;
-        let stored: Digest = serde_json::from_value(found.doc["digest"].clone()).map_err(|_| refused())?;
-        if stored != digest {
-            return Err(refused());
+    /// The project that a token is to be confined to: one that is confined can make only such as are
+    /// confined too.
+    pub(crate) async fn token_project(
+        &self,
+        p: &Principal,
+        named: Option<&ProjectId>,
+    ) -> Result<Option<ProjectId>, ControlError> {
+        match (named, &p.scope) {
+            (None, None) => Ok(None),
+            _ => self.project_to_write(p, named, "tokens:CreateToken").await.map(Some),
         }
-        let scope = found.doc["project_id"].as_str().map(ProjectId::from);
-        Ok(Principal {
-            actor: found.id.as_str().into(),
-            admin: true,
-            default_project: scope.clone().or_else(|| Some(self.default_project.get()?.clone())),
-            scope,
-        })
+    }
+
+    /// Demands what a token gives: everything within its project.
+    pub(crate) async fn permit_token(
+        &self,
+        p: &Principal,
+        action: &str,
+        subject: &str,
+    ) -> Result<Permit, ControlError> {
+        let srn = Srn::global(TYPE, if subject.is_empty() { "*" } else { subject });
+        // No policy names tokens: without limits is all there is.
+        let question = Question { admin_only: !p.is_unlimited(), ..Question::global(action, srn) };
+        self.permit(p, &question, subject).await
     }
 
     /// Makes a token. Its plaintext is answered here and never again. A token that is confined to
     /// a project can make only such as are confined to it too.
     ///
     /// # Errors
-    /// `API_KEY_PROJECT_SCOPE`, `VALIDATION_FAILED`, `RESOURCE_NOT_FOUND`.
+    /// `FORBIDDEN`, `API_KEY_PROJECT_SCOPE`, `VALIDATION_FAILED`, `RESOURCE_NOT_FOUND`.
     pub async fn create_token(
         &self,
         p: &Principal,
         new: NewToken,
     ) -> Result<(TokenRecord, Secret<String>), ControlError> {
+        let project = self.token_project(p, new.project_id.as_ref()).await?;
+        let permit = self.permit_token(p, "tokens:CreateToken", "").await?;
         check_name(&new.name)?;
-        let project = match (&new.project_id, &p.scope) {
-            (None, None) => None,
-            (named, _) => Some(Self::project_of(p, named.as_ref())?),
-        };
-        if let Some(project) = &project {
-            self.get_project(p, project).await?;
-        }
         let token =
             Secret::new(format!("fw_{}", formwork_secret::hex(&formwork_secret::random_bytes::<32>())));
         let id = ids::mint("token");
         let object = self.new_token(id.clone(), &new.name, project.as_ref(), &token);
-        self.store.domain(None, None, Box::new(move |tx| tx.insert(object).map(|_| Json::Null))).await?;
+        let record = permit.record(&id, serde_json::json!({ "project_id": project }));
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            project.as_ref().map_or(Ok(()), |project| demand_project(tx, project))?;
+            tx.insert(object)?;
+            tx.audit(record).map(|()| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
         let made = self.reader.object(&id).await?.ok_or_else(|| ControlError::not_found("Token", &id))?;
-        self.audit(p, project.as_ref(), "tokens:CreateToken", &id, Json::Null).await?;
         Ok((made.into(), token))
     }
 
-    /// The tokens that the principal sees.
+    /// The tokens that the principal sees: none for whoever could not make one.
     ///
     /// # Errors
     /// Faults of the store.
@@ -151,6 +159,9 @@ impl Control {
         limit: usize,
         offset: usize,
     ) -> Result<Page<TokenRecord>, ControlError> {
+        if !p.is_unlimited() {
+            return Ok(Page { items: Vec::new(), total: 0 });
+        }
         let linked = p.scope.as_ref().map(scope_link);
         let query = ListQuery { type_name: TYPE.to_owned(), projects: Vec::new(), linked, limit, offset };
         let page = self.reader.objects(&query).await?;
@@ -160,20 +171,43 @@ impl Control {
     /// Revokes a token.
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it; `FORBIDDEN`.
     pub async fn delete_token(&self, p: &Principal, id: &str) -> Result<(), ControlError> {
+        let permit = self.permit_token(p, "tokens:DeleteToken", id).await?;
         let found =
             self.reader.object(id).await?.filter(|object| object.type_name == TYPE).map(TokenRecord::from);
-        if !found.is_some_and(|token| p.scope.is_none() || token.project_id == p.scope) {
-            return Err(ControlError::not_found("Token", id));
-        }
+        let found = found.filter(|token| p.scope.is_none() || token.project_id == p.scope);
+        let token = found.ok_or_else(|| ControlError::not_found("Token", id))?;
+        let record = permit.record(id, serde_json::json!({ "project_id": token.project_id }));
         let doomed = id.to_owned();
-        self.store.domain(None, None, Box::new(move |tx| tx.delete(&doomed).map(Json::Bool))).await?;
-        self.audit(p, p.scope.as_ref(), "tokens:DeleteToken", id, Json::Null).await
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            tx.delete(&doomed)?;
+            tx.audit(record).map(|()| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
+        Ok(())
     }
 }
 
 /// By which the tokens of a project are found.
 fn scope_link(project: &ProjectId) -> Link {
-    Link { field: "scope".to_owned(), to: project.to_string() }
+    Link { field: SCOPE.to_owned(), to: project.to_string() }
+}
+
+/// Revokes the tokens of a project that goes: what they are confined to is no more.
+///
+/// # Errors
+/// A fault of the store.
+pub(crate) fn revoke_all_of(tx: &mut dyn DomainTx, project: &ProjectId) -> Result<(), DomainError> {
+    loop {
+        let linked = tx.links_to(project.as_str(), REVOKED_AT_ONCE)?;
+        let tokens: Vec<_> =
+            linked.into_iter().filter(|(_, kind, field)| kind == TYPE && field == SCOPE).collect();
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        for (id, ..) in tokens {
+            tx.delete(&id)?;
+        }
+    }
 }

@@ -126,6 +126,8 @@ fn request(plan: Plan) -> BeginRequest {
         rows: Vec::new(),
         minted,
         objects: Vec::new(),
+        requires: Vec::new(),
+        audit: Vec::new(),
         decisions: BTreeMap::new(),
     }
 }

@@ -185,7 +185,20 @@ async fn begin(
     seat: Seat,
     request: BeginRequest,
 ) -> Result<OperationHandle, BeginError> {
-    let BeginRequest { id, kind, project, actor, plan, secrets, rows, minted, objects, decisions } = request;
+    let BeginRequest {
+        id,
+        kind,
+        project,
+        actor,
+        plan,
+        secrets,
+        rows,
+        minted,
+        objects,
+        requires,
+        audit,
+        decisions,
+    } = request;
     let decisions = decisions::read(&observer(&shared), &plan, &rows, decisions).await?;
     let now = shared.clock.now();
     let keeping = Keeping::of(&rows);
@@ -230,6 +243,8 @@ async fn begin(
         started: opening.started,
         events: opening.events,
         objects,
+        requires,
+        audit,
     };
     let asked_at = shared.clock.now();
     let guard = match shared.store.begin(begin).await? {

@@ -4,7 +4,7 @@ use formwork_model::{
     ActorId, Catalog, Failure, NativeId, OperationId, OperationKind, Plan, ProjectId, Row, RowId,
     SecretSlots, StepId, Timestamp,
 };
-use formwork_store::{LeaseHolder, ObjectWrite, StoreError};
+use formwork_store::{AuditRecord, LeaseHolder, ObjectWrite, StoreError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +29,10 @@ pub struct BeginRequest {
     pub minted: Vec<RowId>,
     /// Records of `control` that are stored along with it.
     pub objects: Vec<ObjectWrite>,
+    /// Objects that must be there when it begins.
+    pub requires: Vec<String>,
+    /// The decisions that let it begin; written with it or not at all.
+    pub audit: Vec<AuditRecord>,
     /// What a person decided about effects of earlier operations that can't be found out: for a
     /// `resolve` step of the plan the object to adopt, or `None` if there is none.
     pub decisions: BTreeMap<StepId, Option<NativeId>>,

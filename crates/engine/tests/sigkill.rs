@@ -246,6 +246,8 @@ impl Host {
             decisions: BTreeMap::new(),
             minted,
             objects: Vec::new(),
+            requires: Vec::new(),
+            audit: Vec::new(),
         };
         match self.engine.begin(request).await {
             Ok(handle) => Some(handle.finished().await),

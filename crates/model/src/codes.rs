@@ -161,6 +161,10 @@ codes! {
         IngestionRuleGlobConflict = "INGESTION_RULE_GLOB_CONFLICT",
         /// The project still has resources.
         ProjectHasDependents = "PROJECT_HAS_DEPENDENTS",
+        /// There are users already, so the first one can't be made.
+        BootstrapAlreadyCompleted = "BOOTSTRAP_ALREADY_COMPLETED",
+        /// Too many attempts in too short a time.
+        RateLimited = "RATE_LIMITED",
         /// A sealed value cannot be opened with this instance key.
         SecretNotDecryptable = "SECRET_NOT_DECRYPTABLE",
         /// A failure that carried no code of its own.

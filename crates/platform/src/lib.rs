@@ -35,11 +35,12 @@ mod versions;
 mod view;
 
 pub use catalog::PlatformCatalog;
-pub use credentials::{ApiKeyRecord, policy_document, shown_properties};
+pub use credentials::{policy_document, shown_properties};
 pub use rest::{
-    ActionMethod, Caller, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent, RestRoute,
-    TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
+    ActionMethod, Caller, Companion, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent,
+    RestRoute, TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
 };
+pub use types::ApiKeyRecord;
 
 pub(crate) use bag::{Completeness, check_bag};
 pub(crate) use definition::{
@@ -57,17 +58,29 @@ use std::sync::Arc;
 pub struct Platform {
     store: Arc<dyn Store>,
     key: InstanceKey,
+    companion: Option<Arc<dyn Companion>>,
 }
 
 impl Platform {
     /// The platform over this store; secrets are sealed and compared under this key.
     pub fn new(store: Arc<dyn Store>, key: InstanceKey) -> Arc<Self> {
-        Arc::new(Self { store, key })
+        Arc::new(Self { store, key, companion: None })
+    }
+
+    /// The same platform for one call over REST, whose transaction has this companion.
+    #[must_use]
+    pub fn accompanied(&self, companion: Arc<dyn Companion>) -> Self {
+        Self { store: self.store.clone(), key: self.key.clone(), companion: Some(companion) }
     }
 
     /// The platform's types. It needs no store.
     pub fn catalog() -> Arc<PlatformCatalog> {
         Arc::clone(PlatformCatalog::shared())
+    }
+
+    /// The type as resource names spell it, for a type that has routes.
+    pub fn srn_type(name: &TypeName) -> Option<&'static str> {
+        PlatformCatalog::shared().entry(name.as_str()).map(|entry| entry.definition().srn_type)
     }
 
     /// Whether a type's objects belong to no project, so that only the admin role reaches them.

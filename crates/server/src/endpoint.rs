@@ -17,6 +17,8 @@ pub(crate) struct Endpoint {
     pub(crate) summary: String,
     /// The action that authorises it.
     pub(crate) permission: Option<String>,
+    /// Whether it is there for whoever has no credential yet.
+    pub(crate) open: bool,
     pub(crate) query: Vec<Parameter>,
     /// The schema of its body.
     pub(crate) body: Option<Json>,
@@ -55,6 +57,8 @@ pub struct EndpointInfo {
     pub operation_id: String,
     /// The action that authorises it; `None` where authentication is enough.
     pub permission: Option<String>,
+    /// Whether it is there for whoever has no credential yet.
+    pub open: bool,
     /// The names of its query parameters.
     pub query: Vec<&'static str>,
 }
@@ -68,6 +72,7 @@ pub fn endpoints() -> Vec<EndpointInfo> {
             method: endpoint.method.to_string(),
             query: endpoint.query.iter().map(|parameter| parameter.name).collect(),
             operation_id: endpoint.operation_id,
+            open: endpoint.open,
             permission: endpoint.permission,
         })
         .collect()
@@ -80,6 +85,8 @@ pub(crate) fn table() -> Vec<Endpoint> {
     all.extend(routes::operations::endpoints());
     all.extend(routes::projects::endpoints());
     all.extend(routes::tokens::endpoints());
+    all.extend(routes::users::endpoints());
+    all.extend(routes::audit::endpoints());
     all.extend(routes::resources::endpoints());
     all.extend(routes::system::endpoints());
     all
@@ -101,6 +108,7 @@ impl Endpoint {
             tag: "",
             summary: summary.into(),
             permission: None,
+            open: false,
             query: Vec::new(),
             body: None,
             body_optional: false,
@@ -118,6 +126,11 @@ impl Endpoint {
 
     pub(crate) fn permission(mut self, action: impl Into<String>) -> Self {
         self.permission = Some(action.into());
+        self
+    }
+
+    pub(crate) fn open(mut self) -> Self {
+        self.open = true;
         self
     }
 

@@ -104,10 +104,16 @@ impl IntoResponse for ApiFailure {
             "Internal error. The server's log has it under the request id.".clone_into(&mut body.message);
             body.meta = Some(json!({ "request_id": id }));
         }
+        let retry_after = body.meta.as_ref().and_then(|meta| meta["retry_after_seconds"].as_u64());
         let mut response = (status, axum::Json(ErrorBody { error: *body })).into_response();
         match status {
             StatusCode::UNAUTHORIZED => {
                 response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            StatusCode::TOO_MANY_REQUESTS => {
+                if let Some(seconds) = retry_after {
+                    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+                }
             }
             StatusCode::SERVICE_UNAVAILABLE => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

@@ -50,7 +50,7 @@ fn operation(endpoint: &Endpoint) -> Json {
     if let Some(action) = &endpoint.permission {
         operation["x-permission"] = json!(action);
     }
-    if endpoint.path == "/health" {
+    if endpoint.open {
         operation["security"] = json!([]);
     }
     operation
@@ -163,6 +163,12 @@ fn schemas() -> Map<String, Json> {
     add::<wire::CreateToken>(&mut all);
     add::<wire::Token>(&mut all);
     add::<wire::NewToken>(&mut all);
+    add::<wire::User>(&mut all);
+    add::<wire::Credentials>(&mut all);
+    add::<wire::Login>(&mut all);
+    add::<wire::CreateUser>(&mut all);
+    add::<wire::AttachPolicies>(&mut all);
+    add::<wire::AuditEntry>(&mut all);
     let mut types = openapi_schemas();
     for route in rest_routes() {
         let Some(schemas) = types.shift_remove(route.type_name) else { continue };

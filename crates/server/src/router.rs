@@ -5,7 +5,7 @@ use crate::failure::ApiFailure;
 use crate::{ServerOptions, context, guard};
 use axum::Router;
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use formwork_control::Control;
 use formwork_model::WireCode;
@@ -20,11 +20,15 @@ pub(crate) struct App {
     pub(crate) prompt: Arc<Semaphore>,
     pub(crate) patient: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    /// The routes for whoever has no credential yet.
+    pub(crate) open: Arc<[(Method, String)]>,
 }
 
 /// The whole API as one service, for sockets and for clients in the same process alike.
 pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
+    let open = table().into_iter().filter(|endpoint| endpoint.open);
     let app = App {
+        open: open.map(|endpoint| (endpoint.method.clone(), endpoint.full_path())).collect(),
         control,
         prompt: Arc::new(Semaphore::new(options.max_requests)),
         patient: Arc::new(Semaphore::new(options.max_waiting)),

@@ -1,5 +1,6 @@
 //! Sockets: who may listen where, and how the server stops.
 
+use crate::peer::Peer;
 use crate::{ServerOptions, Shutdown, router};
 use axum::Router;
 use formwork_control::Control;
@@ -36,9 +37,11 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Why the server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Others on the network could listen in: there is no TLS here, and no users
+    /// Others on the network could come in, and there is nobody yet who could let them
     /// (architecture §7).
-    #[error("refusing to listen on `{address}`: it can be reached from other machines, in the clear")]
+    #[error(
+        "refusing to listen on `{address}`: it can be reached from other machines, and there are no users"
+    )]
     NotLoopback {
         /// The address.
         address: SocketAddr,
@@ -69,13 +72,22 @@ impl ListenError {
     /// What the person who sees the error can do, to print after `hint:`.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NotLoopback { .. } => {
-                Some("listen on `127.0.0.1` and put a proxy with TLS in front, or use a tunnel")
-            }
+            Self::NotLoopback { .. } => Some(
+                "make a user first (`create-user --role admin`), or listen on `127.0.0.1`; either way, put a proxy with TLS in front",
+            ),
             Self::InUse { .. } => Some("stop the other server, or listen elsewhere"),
             Self::NotASocket { .. } | Self::Io { .. } => None,
         }
     }
+}
+
+/// Who may be able to reach a TCP address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// This machine only.
+    Loopback,
+    /// Anyone: there are users, whose permissions say what each may do.
+    Network,
 }
 
 /// Where a server listens.
@@ -121,8 +133,8 @@ impl Listeners {
     ///
     /// # Errors
     /// [`ListenError::NotLoopback`], [`ListenError::InUse`], [`ListenError::Io`].
-    pub async fn tcp(&mut self, address: SocketAddr) -> Result<SocketAddr, ListenError> {
-        if !address.ip().to_canonical().is_loopback() {
+    pub async fn tcp(&mut self, address: SocketAddr, exposure: Exposure) -> Result<SocketAddr, ListenError> {
+        if exposure == Exposure::Loopback && !address.ip().to_canonical().is_loopback() {
             return Err(ListenError::NotLoopback { address });
         }
         let failed = |source: io::Error| match source.kind() {
@@ -158,7 +170,7 @@ pub async fn serve(listeners: Listeners, router: Router, shutdown: Shutdown, gra
     for (listener, path) in listeners.unix {
         let serving = serving.clone();
         accepting.spawn(async move {
-            let accept = || async { listener.accept().await.map(|(stream, _)| stream) };
+            let accept = || async { listener.accept().await.map(|(stream, _)| (stream, Peer::Owner)) };
             // First of all nobody finds it any more: a client shall not wait for an answer.
             let close = || drop(std::fs::remove_file(path));
             serving.accept(accept, close).await;
@@ -168,10 +180,10 @@ pub async fn serve(listeners: Listeners, router: Router, shutdown: Shutdown, gra
         let serving = serving.clone();
         accepting.spawn(async move {
             let accept = || async {
-                let (stream, _) = listener.accept().await?;
+                let (stream, address) = listener.accept().await?;
                 // Events are small and each must leave at once.
                 stream.set_nodelay(true)?;
-                Ok(stream)
+                Ok((stream, Peer::Address(address.ip())))
             };
             serving.accept(accept, || {}).await;
         });
@@ -193,7 +205,7 @@ impl Serving {
     async fn accept<S, F>(self, accept: impl Fn() -> F, close: impl FnOnce())
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        F: Future<Output = io::Result<S>>,
+        F: Future<Output = io::Result<(S, Peer)>>,
     {
         let mut connections = JoinSet::new();
         loop {
@@ -205,8 +217,8 @@ impl Serving {
                 () = self.shutdown.triggered() => break,
                 Some(_) = connections.join_next() => {}
                 (stream, place) = next => match (stream, place) {
-                    (Ok(stream), Ok(place)) => {
-                        connections.spawn(self.clone().connection(stream, place));
+                    (Ok((stream, peer)), Ok(place)) => {
+                        connections.spawn(self.clone().connection(stream, peer, place));
                     }
                     (Err(error), _) => {
                         tracing::warn!(error = &error as &dyn std::error::Error, "cannot accept");
@@ -217,9 +229,9 @@ impl Serving {
             }
         }
         close();
-        while let Ok(Ok(stream)) = tokio::time::timeout(BACKLOG, accept()).await {
+        while let Ok(Ok((stream, peer))) = tokio::time::timeout(BACKLOG, accept()).await {
             let Ok(place) = self.places.clone().try_acquire_owned() else { break };
-            connections.spawn(self.clone().connection(stream, place));
+            connections.spawn(self.clone().connection(stream, peer, place));
         }
         let finished = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.grace, finished).await.is_err() {
@@ -227,7 +239,7 @@ impl Serving {
         }
     }
 
-    async fn connection<S>(self, stream: S, place: OwnedSemaphorePermit)
+    async fn connection<S>(self, stream: S, peer: Peer, place: OwnedSemaphorePermit)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -236,7 +248,8 @@ impl Serving {
         builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD);
         let asked = AtomicBool::new(false);
         let router = TowerToHyperService::new(self.router);
-        let service = service_fn(|request| {
+        let service = service_fn(|mut request: hyper::Request<hyper::body::Incoming>| {
+            request.extensions_mut().insert(peer);
             asked.store(true, Ordering::Relaxed);
             router.call(request)
         });

@@ -61,8 +61,10 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::WorkflowHasOpenTasks
         | W::QuotaConflict
         | W::IngestionRuleGlobConflict
-        | W::ProjectHasDependents => StatusCode::CONFLICT,
+        | W::ProjectHasDependents
+        | W::BootstrapAlreadyCompleted => StatusCode::CONFLICT,
         W::SessionExpired => StatusCode::GONE,
+        W::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         W::FormationHandlerFailed => StatusCode::BAD_GATEWAY,
         W::PluginUnavailable | W::RequestTimeout => StatusCode::SERVICE_UNAVAILABLE,

@@ -282,6 +282,52 @@ pub(crate) fn project(project: control::Project) -> wire::Project {
     }
 }
 
+pub(crate) fn user(view: control::UserView) -> wire::User {
+    wire::User {
+        id: view.id.to_string(),
+        username: view.username,
+        role: role(view.role),
+        created_at: view.created_at.into(),
+        updated_at: view.updated_at.into(),
+        policy_ids: view.policy_ids,
+    }
+}
+
+pub(crate) fn login(login: control::Login) -> wire::Login {
+    wire::Login {
+        id: login.user.id.to_string(),
+        username: login.user.username,
+        role: role(login.user.role),
+        token: login.token.into_exposed(),
+    }
+}
+
+fn role(role: control::Role) -> wire::UserRole {
+    match role {
+        control::Role::Admin => wire::UserRole::Admin,
+        control::Role::User => wire::UserRole::User,
+    }
+}
+
+pub(crate) fn role_of(role: wire::UserRole) -> control::Role {
+    match role {
+        wire::UserRole::Admin => control::Role::Admin,
+        wire::UserRole::User => control::Role::User,
+    }
+}
+
+pub(crate) fn audit_entry(entry: control::AuditEntry) -> wire::AuditEntry {
+    wire::AuditEntry {
+        at: entry.at.into(),
+        actor: entry.actor,
+        project_id: entry.project_id.map(|id| id.to_string()),
+        action: entry.action,
+        subject: entry.subject,
+        allowed: entry.allowed,
+        detail: entry.detail,
+    }
+}
+
 pub(crate) fn token(record: control::TokenRecord) -> wire::Token {
     wire::Token {
         id: record.id,

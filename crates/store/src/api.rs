@@ -81,7 +81,7 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`].
     async fn observe(&self, observations: Vec<ObservationWrite>) -> Result<usize, StoreError>;
 
-    /// Appends to the audit.
+    /// Appends to the audit what has no effect to be written with: a refusal.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -116,6 +116,11 @@ pub struct Begin {
     pub events: Vec<Event>,
     /// Records of `control` that belong to it (the formation with its new status).
     pub objects: Vec<ObjectWrite>,
+    /// Objects that must be there (the project it is in); one that is missing is a
+    /// [`DomainError::NotFound`](crate::DomainError::NotFound).
+    pub requires: Vec<String>,
+    /// The decisions that let it begin.
+    pub audit: Vec<AuditRecord>,
 }
 
 /// How a `begin` went.

@@ -1,6 +1,6 @@
 //! Objects of in-process types and of `control`: generic, versioned, with unique keys and links.
 
-use crate::{DomainError, ListQuery, Page};
+use crate::{AuditRecord, DomainError, ListQuery, Page};
 use formwork_model::{Json, ProjectId, Timestamp};
 
 /// A job over the objects, run in one transaction.
@@ -122,6 +122,9 @@ pub trait DomainTx {
 
     /// The objects that refer to this id: their ids, types and the property, at most `most`, by id.
     fn links_to(&mut self, id: &str, most: usize) -> Result<Vec<(String, String, String)>, DomainError>;
+
+    /// Appends to the audit, if the transaction succeeds.
+    fn audit(&mut self, record: AuditRecord) -> Result<(), DomainError>;
 
     /// A page of a type's objects, oldest first.
     fn list(&mut self, query: &ListQuery) -> Result<Page<StoredObject>, DomainError>;

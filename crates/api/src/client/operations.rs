@@ -2,9 +2,10 @@
 
 use super::{Client, ClientError, HttpMethod, encode};
 use crate::{
-    CancelOperation, CreateFormation, CreateProject, CreateToken, DeleteResult, EventPage, Formation,
-    FormationOperation, Graph, GraphFormation, NewToken, Operation, OperationAccepted, Page, PlanFormation,
-    PlanResult, Project, Token, UpdateFormation, ValidateFormation, Validation,
+    AttachPolicies, AuditEntry, CancelOperation, CreateFormation, CreateProject, CreateToken, CreateUser,
+    Credentials, DeleteResult, EventPage, Formation, FormationOperation, Graph, GraphFormation, Login,
+    NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult, Project, Token, UpdateFormation,
+    User, ValidateFormation, Validation,
 };
 use HttpMethod::{Delete, Get, Patch, Post, Put};
 use formwork_model::Json;
@@ -182,6 +183,67 @@ impl Client {
     /// Revokes a token.
     pub async fn delete_token(&self, id: &str) -> Result<(), ClientError> {
         self.call(Delete, item("/tokens", id)).answer().await.map(drop)
+    }
+}
+
+/// Users and the audit.
+impl Client {
+    /// Makes the first user, an admin.
+    pub async fn bootstrap_user(&self, body: &Credentials) -> Result<User, ClientError> {
+        self.call(Post, "/users/bootstrap").body(body).decoded().await
+    }
+
+    /// Logs in; this answer is the only one with the login's token.
+    pub async fn login_user(&self, body: &Credentials) -> Result<Login, ClientError> {
+        self.call(Post, "/users/login").body(body).decoded().await
+    }
+
+    /// The user who stands behind the credential.
+    pub async fn get_current_user(&self) -> Result<User, ClientError> {
+        self.call(Get, "/users/me").decoded().await
+    }
+
+    /// Makes a user.
+    pub async fn create_user(&self, body: &CreateUser) -> Result<User, ClientError> {
+        self.call(Post, "/users").body(body).decoded().await
+    }
+
+    /// A page of users, oldest first.
+    pub async fn list_users(
+        &self,
+        limit: Option<u64>,
+        offset: Option<u64>,
+    ) -> Result<Page<User>, ClientError> {
+        let query = page(limit, offset);
+        self.call(Get, "/users").query(borrowed(&query)).decoded().await
+    }
+
+    /// One user.
+    pub async fn get_user(&self, id: &str) -> Result<User, ClientError> {
+        self.call(Get, item("/users", id)).decoded().await
+    }
+
+    /// Deletes a user.
+    pub async fn delete_user(&self, id: &str) -> Result<(), ClientError> {
+        self.call(Delete, item("/users", id)).answer().await.map(drop)
+    }
+
+    /// Puts policies in place of those a user had.
+    pub async fn attach_user_policies(&self, id: &str, body: &AttachPolicies) -> Result<(), ClientError> {
+        let path = format!("{}/policies", item("/users", id));
+        self.call(Put, path).body(body).answer().await.map(drop)
+    }
+
+    /// A page of the audit, newest first.
+    pub async fn list_audit_entries(
+        &self,
+        project_id: Option<&str>,
+        limit: Option<u64>,
+        offset: Option<u64>,
+    ) -> Result<Page<AuditEntry>, ClientError> {
+        let mut query = page(limit, offset);
+        query.extend(project_id.map(|id| ("project_id", id.to_owned())));
+        self.call(Get, "/audit").query(borrowed(&query)).decoded().await
     }
 }
 

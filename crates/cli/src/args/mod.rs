@@ -3,6 +3,7 @@
 mod formation;
 mod resource;
 mod spelling;
+mod user;
 
 pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, FormationId, ListFormations, ParameterArgs,
@@ -10,6 +11,7 @@ pub(crate) use formation::{
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
+pub(crate) use user::{AttachUserPolicies, CreateUser, Credentials, ListAuditEntries, Role, UserId};
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -135,6 +137,25 @@ pub(crate) enum Static {
     CreateToken(CreateToken),
     /// Revoke a token
     DeleteToken(TokenId),
+    /// Log in; the token is shown this once
+    #[command(visible_alias = "login-user")]
+    Login(Credentials),
+    /// Make the first user, an admin
+    BootstrapUser(Credentials),
+    /// Show the user of the credential
+    GetCurrentUser,
+    /// List users
+    ListUsers(Page),
+    /// Make a user
+    CreateUser(CreateUser),
+    /// Show a user
+    GetUser(UserId),
+    /// Delete a user; their logins and keys stop working at once
+    DeleteUser(UserId),
+    /// Say which policies a user has
+    AttachUserPolicies(AttachUserPolicies),
+    /// List decisions on writes, newest first
+    ListAuditEntries(ListAuditEntries),
     /// Run, stop or look at the process that serves the data directory
     #[command(subcommand)]
     Agent(Agent),

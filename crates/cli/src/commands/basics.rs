@@ -34,6 +34,10 @@ pub(crate) async fn show(
     Ok(Exit::Done)
 }
 
+pub(crate) async fn show_at(session: &Session, path: &str) -> Result<Exit, CommandError> {
+    show(session, HttpMethod::Get, path, &[], None).await
+}
+
 pub(crate) async fn list(session: &Session, path: &str, page: &Page) -> Result<Exit, CommandError> {
     show(session, HttpMethod::Get, path, &borrowed(&page_query(page)), None).await
 }

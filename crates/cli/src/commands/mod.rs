@@ -11,6 +11,7 @@ mod formation;
 mod graph;
 mod request;
 mod resource;
+mod users;
 
 pub(crate) use error::CommandError;
 
@@ -74,7 +75,12 @@ fn need(command: &Command) -> Need {
             | Static::GetPlan(_)
             | Static::ListProjects(_)
             | Static::GetProject(_)
-            | Static::ListTokens(_),
+            | Static::ListTokens(_)
+            | Static::Login(_)
+            | Static::GetCurrentUser
+            | Static::ListUsers(_)
+            | Static::GetUser(_)
+            | Static::ListAuditEntries(_),
         ) => Need::Read,
         Command::Static(Static::WatchOperation(_)) => Need::Follow,
         Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => {
@@ -110,6 +116,15 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListTokens(page) => basics::list(session, "/tokens", &page).await,
         Static::CreateToken(arguments) => basics::create_token(session, &arguments).await,
         Static::DeleteToken(token) => basics::delete(session, "/tokens", token.get()).await,
+        Static::Login(arguments) => users::login(session, &arguments).await,
+        Static::BootstrapUser(arguments) => users::bootstrap(session, &arguments).await,
+        Static::GetCurrentUser => basics::show_at(session, "/users/me").await,
+        Static::ListUsers(page) => basics::list(session, "/users", &page).await,
+        Static::CreateUser(arguments) => users::create(session, &arguments).await,
+        Static::GetUser(user) => basics::get(session, "/users", user.get()).await,
+        Static::DeleteUser(user) => basics::delete(session, "/users", user.get()).await,
+        Static::AttachUserPolicies(arguments) => users::attach(session, &arguments).await,
+        Static::ListAuditEntries(arguments) => users::audit(session, &arguments).await,
         Static::Graph(arguments) => graph::run(session, &arguments).await,
         Static::Agent(_)
         | Static::Configure(_)

@@ -8,9 +8,9 @@ use formwork_api::Client;
 use formwork_config::{Database, Environment, Settings};
 use formwork_control::{Control, ControlOptions, CustomTypes, Surroundings};
 use formwork_engine::{EngineOptions, SystemClock};
-use formwork_model::{Catalog as _, InstanceKey, OperationId, OwnerId, Secret};
+use formwork_model::{Catalog as _, InstanceKey, OperationId, OwnerId, Secret, WireCode};
 use formwork_platform::Platform;
-use formwork_server::{Listeners, ServerOptions, Shutdown};
+use formwork_server::{Exposure, Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,11 +103,13 @@ impl Host {
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
         control.admin_token(&token).await?;
+        prepare_users(&control, settings, lock.holder.resident).await?;
         let socket = settings.data_dir.agent_socket();
         let mut listeners = Listeners::new();
         listeners.unix(&socket).await?;
         if let Some(address) = listen {
-            listeners.tcp(address).await?;
+            let exposure = if control.has_users().await? { Exposure::Network } else { Exposure::Loopback };
+            listeners.tcp(address, exposure).await?;
         }
         let server = Serving::start(&control, listeners);
         let client = in_process(&control, token);
@@ -200,6 +202,21 @@ impl Serving {
         self.shutdown.trigger();
         // A panic in it has been reported already; there is nothing left to stop then.
         let _ = self.task.await;
+    }
+}
+
+/// Makes users possible as the settings say: what logins are signed with, and who is the first.
+async fn prepare_users(control: &Control, settings: &Settings, resident: bool) -> Result<(), SessionError> {
+    if let Some(secret) = &settings.jwt_secret {
+        control.sign_logins_with(Secret::new(secret.expose().as_bytes().to_vec()));
+    }
+    // A command that serves itself for a moment makes nothing that it was not asked for.
+    let Some((username, password)) = settings.first_admin.as_ref().filter(|_| resident) else {
+        return Ok(());
+    };
+    match control.bootstrap_user(username, password.clone()).await {
+        Err(error) if error.code != WireCode::BootstrapAlreadyCompleted => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

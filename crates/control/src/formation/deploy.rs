@@ -1,12 +1,15 @@
 //! Deploys: create and update.
 
 use super::ObservePolicy;
+use super::authorise::PermittedPlan;
 use super::plan::{Ready, Readying, UNNAMED, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
+use crate::authorise::Question;
 use crate::input::{check_metadata, check_name, supplied};
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
 use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
+use formwork_iam::Srn;
 use formwork_model::{
     Action, IntentKind, Json, NativeId, OperationId, OperationKind, Plan, PlanHash, ProjectId, Row, RowRef,
     StackId, StackKey, StepId, WireCode,
@@ -72,6 +75,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) operation: OperationId,
     pub(crate) kind: OperationKind,
     pub(crate) record: ObjectWrite,
+    pub(crate) permitted: PermittedPlan,
     pub(crate) decisions: &'a Decisions,
 }
 
@@ -79,15 +83,18 @@ impl Control {
     /// Begins a formation's first deploy.
     ///
     /// # Errors
-    /// `VALIDATION_FAILED`, `FORMATION_MISSING_PARAMETERS`, `FORMATION_INVALID_METADATA`,
-    /// `NAME_CONFLICT`, `PLAN_OUTDATED`. Nothing is stored then.
+    /// `FORBIDDEN`, `VALIDATION_FAILED`, `FORMATION_MISSING_PARAMETERS`,
+    /// `FORMATION_INVALID_METADATA`, `NAME_CONFLICT`, `PLAN_OUTDATED`. Nothing is stored then, but
+    /// for a refusal in the audit.
     pub async fn create_formation(
         &self,
         p: &Principal,
         request: CreateFormation,
     ) -> Result<Deploy, ControlError> {
-        let project = Self::project_of(p, request.project_id.as_ref())?;
-        self.get_project(p, &project).await?;
+        let project =
+            self.project_to_write(p, request.project_id.as_ref(), "formations:CreateFormation").await?;
+        let permit = self.permit(p, &Self::creating(&project), &request.name).await?;
+        self.demand_project(&project).await?;
         check_name(&request.name)?;
         let mut prepared = self.prepare(&request.template)?;
         let supplied = supplied(request.parameters.as_ref(), false);
@@ -102,6 +109,7 @@ impl Control {
         };
         let mut ready = self.make_ready(&mut prepared, &readying).await?;
         check_metadata(request.metadata.as_ref())?;
+        let permitted = self.permit_plan(p, permit, &request.name, &project, &ready).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         self.demand_free_name(&project, &request.name).await?;
         let stack = StackId::from(ids::mint("form"));
@@ -123,6 +131,7 @@ impl Control {
             operation,
             kind: OperationKind::Create,
             record,
+            permitted,
             decisions: &Decisions::new(),
         };
         self.begin(ready, beginning).await
@@ -158,6 +167,7 @@ impl Control {
         request: UpdateFormation,
     ) -> Result<Deploy, ControlError> {
         let existing = self.formation_record(p, id).await?;
+        let permit = self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?;
         check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
         self.demand_idle(&existing).await?;
         let input = self.template_or_stored(request.template, Some(&existing))?;
@@ -173,6 +183,7 @@ impl Control {
             observe: ObservePolicy::Live,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
+        let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {
@@ -193,6 +204,7 @@ impl Control {
             operation,
             kind: OperationKind::Update,
             record: doc.update(id, Some(existing.version)),
+            permitted,
             decisions: &request.decisions,
         };
         self.begin(ready, beginning).await
@@ -200,7 +212,8 @@ impl Control {
 
     /// Begins an operation: from here on it is durable and goes on by itself.
     pub(crate) async fn begin(&self, ready: Ready, beginning: Beginning<'_>) -> Result<Deploy, ControlError> {
-        let Beginning { principal, project, stack, operation, kind, record, decisions } = beginning;
+        let Beginning { principal, project, stack, operation, kind, record, permitted, decisions } =
+            beginning;
         let plan = Arc::new(ready.plan);
         let decisions = decided_steps(&plan, &ready.rows, decisions)?;
         let new_rows = plan.steps.iter().filter_map(|step| match step.row {
@@ -208,13 +221,7 @@ impl Control {
             RowRef::Existing(_) => None,
         });
         let minted = (0..new_rows.max().unwrap_or(0)).map(|_| ids::mint("form_res").into()).collect();
-        let action = match kind {
-            OperationKind::Create => "formations:CreateFormation",
-            OperationKind::Update => "formations:UpdateFormation",
-            OperationKind::Delete => "formations:DeleteFormation",
-        };
         let detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
-        self.audit(principal, Some(project), action, stack.as_str(), detail).await?;
         let request = BeginRequest {
             id: operation.clone(),
             kind,
@@ -225,6 +232,8 @@ impl Control {
             rows: ready.rows,
             minted,
             objects: vec![record],
+            requires: vec![project.to_string()],
+            audit: vec![permitted.record(stack.as_str(), detail)],
             decisions,
         };
         match self.engine.begin(request).await {
@@ -248,6 +257,12 @@ impl Control {
             Err(BeginError::Store(StoreError::Object(DomainError::KeyTaken { value, .. }))) => {
                 Err(name_conflict(&value))
             }
+            // The project was deleted meanwhile, which it could be while it was empty.
+            Err(BeginError::Store(StoreError::Object(DomainError::NotFound { id })))
+                if id == project.as_str() =>
+            {
+                Err(ControlError::not_found("Project", &id))
+            }
             // The record changed under us: somebody else began between our read and our write.
             Err(BeginError::Store(StoreError::Object(DomainError::VersionConflict { .. }))) => {
                 match self.reader.lease(&stack).await? {
@@ -268,6 +283,11 @@ impl Control {
             Some(holder) => Err(ControlError::held(&holder)),
             None => Ok(()),
         }
+    }
+
+    /// Whether a formation may be made in a project.
+    pub(crate) fn creating(project: &ProjectId) -> Question<'_> {
+        Question::new("formations:CreateFormation", project, Srn::any(project, super::SRN_TYPE))
     }
 
     pub(super) async fn demand_free_name(&self, project: &ProjectId, name: &str) -> Result<(), ControlError> {

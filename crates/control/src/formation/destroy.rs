@@ -22,7 +22,7 @@ impl Control {
     /// deleted (seed 4, "Rollback on a Failed Deploy").
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`, `OPERATION_IN_PROGRESS`, `FORMATION_DELETE_FAILED`.
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`, `OPERATION_IN_PROGRESS`, `FORMATION_DELETE_FAILED`.
     pub async fn delete_formation(
         &self,
         p: &Principal,
@@ -30,9 +30,9 @@ impl Control {
         decisions: &Decisions,
     ) -> Result<Deploy, ControlError> {
         let existing = self.formation_record(p, id).await?;
+        let permit = self.permit(p, &existing.question("formations:DeleteFormation"), id.as_str()).await?;
         self.demand_idle(&existing).await?;
         let rows = self.reader.rows(id).await?;
-        self.preflight(p, &existing, &rows).await?;
         let desired = nothing_desired(&existing);
         let planning = plan(&PlanRequest {
             kind: OperationKind::Delete,
@@ -47,6 +47,9 @@ impl Control {
         let hash = plan.hash();
         let warnings = warnings.iter().cloned().collect();
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings };
+        // What may not be done at all comes before what can't be done just now.
+        let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;
+        self.preflight(p, &existing, &ready.rows).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {
             status: FormationStatus::Deleting,
@@ -65,6 +68,7 @@ impl Control {
             operation,
             kind: OperationKind::Delete,
             record: doc.update(id, Some(existing.version)),
+            permitted,
             decisions,
         };
         self.begin(ready, beginning).await

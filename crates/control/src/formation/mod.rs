@@ -1,5 +1,6 @@
 //! Formations: a stack whose desired state came from a template.
 
+mod authorise;
 mod deploy;
 mod destroy;
 mod graph;
@@ -11,6 +12,9 @@ mod rows;
 mod saved;
 mod validate;
 mod view;
+
+/// Formations, as resource names spell their type.
+pub(crate) const SRN_TYPE: &str = "formation";
 
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};

@@ -3,8 +3,10 @@
 use super::prepare::Prepared;
 use super::record::FormationRecord;
 use super::saved::Keeping;
+use crate::authorise::Question;
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
 use formwork_formation::{Supplied, resolved_parameters};
+use formwork_iam::Srn;
 use formwork_model::{
     Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OperationKind,
     Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored,
@@ -133,7 +135,7 @@ impl Control {
     /// Plans a deploy. Nothing is changed.
     ///
     /// # Errors
-    /// `VALIDATION_FAILED`, `RESOURCE_NOT_FOUND` for a formation that is not there.
+    /// `FORBIDDEN`, `VALIDATION_FAILED`, `RESOURCE_NOT_FOUND` for a formation that is not there.
     pub async fn plan_formation(
         &self,
         p: &Principal,
@@ -173,7 +175,8 @@ impl Control {
         if let Some(record) = existing.as_ref().filter(|record| record.project != project) {
             return Err(ControlError::not_found("Formation", record.id.as_str()));
         }
-        self.get_project(p, &project).await?;
+        Self::demand(p, &Self::planning(&project, existing.as_ref().map(|record| &record.id)))?;
+        self.demand_project(&project).await?;
         let input = self.template_or_stored(request.template, existing.as_ref())?;
         let mut prepared = self.prepare(&input)?;
         let supplied = supplied(request.parameters.as_ref(), existing.is_some());
@@ -188,6 +191,7 @@ impl Control {
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let changes = self.changes(&ready);
+        let unauthorized = self.demands(p, &project, &ready).denied;
         let Ready { plan, hash, secrets, mut warnings, .. } = ready;
         // A plan is made with parameters, or shows what would be asked for: that is validation's to say.
         warnings.retain(|warning| warning.code != DiagnosticCode::ParameterWithoutDefault);
@@ -203,7 +207,13 @@ impl Control {
             };
             self.keep(kept).await?;
         }
-        Ok(PlannedFormation { hash, plan, changes, warnings, unauthorized: Vec::new() })
+        Ok(PlannedFormation { plan, hash, changes, warnings, unauthorized })
+    }
+
+    /// Whether a deploy may be planned: of a formation, or of one that is yet to be made.
+    pub(crate) fn planning<'a>(project: &'a ProjectId, formation: Option<&StackId>) -> Question<'a> {
+        let id = formation.map_or("*", StackId::as_str);
+        Question::new("formations:PlanFormation", project, Srn::new(project, super::SRN_TYPE, id))
     }
 
     /// The request's template, or the stored one where it has none: that is what makes "change

@@ -2,6 +2,8 @@
 //! credentials may stand anywhere in it.
 
 use crate::ControlError;
+use crate::authorise::Question;
+use formwork_iam::Srn;
 use formwork_model::{
     Failure, InstanceKey, Json, OperationId, OperationKind, ProjectId, Sealed, StackId, WireCode,
 };
@@ -109,6 +111,11 @@ impl FormationRecord {
             created_at: object.created_at,
             updated_at: object.updated_at,
         })
+    }
+
+    /// Whether an action may be done on it.
+    pub(crate) fn question<'a>(&'a self, action: &'a str) -> Question<'a> {
+        Question::new(action, &self.project, Srn::new(&self.project, super::SRN_TYPE, self.id.as_str()))
     }
 
     /// The last applied template.

@@ -84,6 +84,9 @@ impl Control {
     /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
     pub async fn saved_plan(&self, p: &Principal, hash: PlanHash) -> Result<SavedPlanView, ControlError> {
         let (saved, request) = self.saved(p, hash).await?;
+        if !Self::may(p, &Self::planning(&saved.project, request.formation.as_ref())) {
+            return Err(ControlError::not_found("Plan", &hash.to_string()));
+        }
         Ok(SavedPlanView {
             hash,
             plan: saved.plan,
@@ -96,7 +99,8 @@ impl Control {
     ///
     /// # Errors
     /// `PLAN_OUTDATED` names the first step that rests on something that is no longer so;
-    /// `RESOURCE_NOT_FOUND`, `NAME_CONFLICT`, `OPERATION_IN_PROGRESS`, `VALIDATION_FAILED`.
+    /// `FORBIDDEN`, `RESOURCE_NOT_FOUND`, `NAME_CONFLICT`, `OPERATION_IN_PROGRESS`,
+    /// `VALIDATION_FAILED`.
     pub async fn apply_plan(
         &self,
         p: &Principal,
@@ -104,6 +108,13 @@ impl Control {
         name: Option<&str>,
     ) -> Result<Deploy, ControlError> {
         let (saved, request) = self.saved(p, hash).await?;
+        let permit = match &request.formation {
+            Some(id) => {
+                let existing = self.formation_record(p, id).await?;
+                self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?
+            }
+            None => self.permit(p, &Self::creating(&saved.project), name.unwrap_or_default()).await?,
+        };
         let mut secrets = SecretSlots::new();
         for (slot, sealed) in &saved.slots {
             secrets.insert(slot.clone(), self.open_slot(hash, slot, sealed)?);
@@ -116,6 +127,7 @@ impl Control {
         };
         let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
+        let permitted = self.permit_plan(p, permit, stack.as_str(), &saved.project, &ready).await?;
         let decisions = Decisions::new();
         let beginning = Beginning {
             principal: p,
@@ -124,6 +136,7 @@ impl Control {
             operation,
             kind,
             record,
+            permitted,
             decisions: &decisions,
         };
         self.begin(ready, beginning).await

@@ -1,5 +1,6 @@
 //! Formations, as people read them: credentials masked.
 
+use super::Deploy;
 use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
@@ -58,10 +59,22 @@ impl Control {
     /// One formation with its resources.
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
     pub async fn get_formation(&self, p: &Principal, id: &StackId) -> Result<FormationView, ControlError> {
         let record = self.formation_record(p, id).await?;
+        Self::demand(p, &record.question("formations:GetFormation"))?;
         let rows = self.reader.rows(id).await?;
+        self.view(record, Some(rows))
+    }
+
+    /// The formation that the principal has just deployed: who may deploy it is told what came of
+    /// it.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`.
+    pub async fn deployed(&self, p: &Principal, deploy: &Deploy) -> Result<FormationView, ControlError> {
+        let record = self.formation_record(p, &deploy.formation).await?;
+        let rows = self.reader.rows(&deploy.formation).await?;
         self.view(record, Some(rows))
     }
 
@@ -76,9 +89,13 @@ impl Control {
         limit: usize,
         offset: usize,
     ) -> Result<Page<FormationView>, ControlError> {
+        let projects = self.reach(p, project, "formations:ListFormations", super::SRN_TYPE).await?;
+        if projects.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Page { items: Vec::new(), total: 0 });
+        }
         let query = ListQuery {
             type_name: TYPE.to_owned(),
-            projects: Self::visible(p, project)?.unwrap_or_default(),
+            projects: projects.unwrap_or_default(),
             linked: Some(live_link()),
             limit,
             offset,
@@ -92,7 +109,7 @@ impl Control {
     /// A page of a formation's operations, oldest first, with their events.
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`.
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
     pub async fn formation_operations(
         &self,
         p: &Principal,
@@ -100,7 +117,8 @@ impl Control {
         limit: usize,
         offset: usize,
     ) -> Result<Page<OperationView>, ControlError> {
-        self.formation_record(p, id).await?;
+        let record = self.formation_record(p, id).await?;
+        Self::demand(p, &record.question("formations:ListFormationEvents"))?;
         let page = self.reader.operations(id, limit, offset).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for record in page.items {

@@ -100,6 +100,8 @@ pub fn request(id: &str, plan: &Arc<Plan>, rows: Vec<Row>) -> BeginRequest {
         rows,
         minted: plans::minted(plan, id),
         objects: Vec::new(),
+        requires: Vec::new(),
+        audit: Vec::new(),
         decisions: std::collections::BTreeMap::new(),
     }
 }

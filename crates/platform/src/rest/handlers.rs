@@ -5,7 +5,7 @@ use crate::{
     draft::{self, Given},
     failure::Failed,
     ids::new_id,
-    rest::body,
+    rest::{body, companion::accompanied},
     scene::Revealed,
     view::representation,
 };
@@ -209,6 +209,7 @@ impl Platform {
         token: Option<ClientToken>,
         job: DomainJob,
     ) -> Result<Json, PlatformError> {
+        let job = accompanied(job, self.companion.clone());
         let answer = self.store.domain(None, token, job).await;
         answer.map_err(|failure| Failed::of(failure, Some(entry)).into())
     }

@@ -3,12 +3,14 @@
 
 mod actions;
 mod body;
+mod companion;
 mod error;
 mod handlers;
 mod list;
 mod openapi;
 mod routes;
 
+pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, Made, UpdateMode};
 pub use list::RestList;

@@ -2,10 +2,15 @@
 //! answered once, to whoever makes it over REST, and kept only as a keyed digest.
 
 use super::check_texts;
-use crate::{Definition, Extra, Findings, Node, PlatformType, RestRoute, UpdateMode, scene::Scene};
-use formwork_model::{ImmutableRule, InstanceKey, Json, Kind, Path, PropertySchema};
+use crate::{
+    Definition, Extra, Findings, Node, Platform, PlatformType, RestRoute, UpdateMode, document::Document,
+    scene::Scene,
+};
+use formwork_model::{
+    ActorId, Digest, ImmutableRule, InstanceKey, Json, Kind, Path, ProjectId, PropertySchema,
+};
 use formwork_secret::{Secret, hex, random_bytes};
-use formwork_store::{DomainError, DomainTx, NewObject, StoredObject, UniqueKey};
+use formwork_store::{DomainError, DomainTx, NewObject, StoreError, StoredObject, UniqueKey};
 use serde_json::{Map, json};
 
 pub(super) struct ApiKey;
@@ -17,8 +22,7 @@ const KEY_PREFIX: &str = "key_prefix";
 /// How much of a key is shown.
 const SHOWN: usize = 8;
 
-/// The record by which a key is found ([`Platform::find_api_key`](crate::Platform::find_api_key)):
-/// it is global, since whoever signs in names no project.
+/// The record by which a key is found: it is global, since whoever signs in names no project.
 const DIGEST_RECORD: &str = "api_key_digest";
 const DIGEST: &str = "digest";
 
@@ -114,14 +118,71 @@ fn digest_record_id(id: &str) -> String {
     format!("{id}.{DIGEST}")
 }
 
-fn digest_record(key: &InstanceKey, id: &str, plain: &Secret<String>) -> NewObject {
+fn digest_key(key: &InstanceKey, plain: &Secret<String>) -> (UniqueKey, Digest) {
     let digest = key.digest(plain.expose().as_bytes());
+    (UniqueKey { key: DIGEST.to_owned(), value: digest.hex() }, digest)
+}
+
+fn digest_record(key: &InstanceKey, id: &str, plain: &Secret<String>) -> NewObject {
+    let (unique, digest) = digest_key(key, plain);
     NewObject {
         id: digest_record_id(id),
         type_name: DIGEST_RECORD.to_owned(),
         project: None,
         doc: json!({ "api_key_id": id, "digest": digest }),
-        keys: vec![UniqueKey { key: DIGEST.to_owned(), value: digest.hex() }],
+        keys: vec![unique],
         links: Vec::new(),
+    }
+}
+
+/// A key that somebody signed in with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiKeyRecord {
+    /// Its id.
+    pub id: String,
+    /// Who made it; what they may do is the most it may.
+    pub owner: ActorId,
+    /// The one project it is confined to.
+    pub project: ProjectId,
+    /// The policies that narrow it further; none is no narrowing. One that no longer exists allows
+    /// nothing.
+    pub policy_ids: Vec<String>,
+}
+
+impl ApiKeyRecord {
+    /// What an API key's object says; `None` if it is none, or names no owner or project.
+    pub fn of(object: &StoredObject) -> Option<Self> {
+        if object.type_name != NAME {
+            return None;
+        }
+        let document = Document::of(object).ok()?;
+        let owner = document.system.get(USER_ID)?.as_str()?;
+        let ids = document.properties.get("policy_ids").and_then(Json::as_array);
+        // An id that is none counts too: left out, it would leave the key without a limit.
+        let ids = ids.into_iter().flatten().map(|id| id.as_str().unwrap_or_default().to_owned());
+        Some(Self {
+            id: object.id.clone(),
+            owner: owner.into(),
+            project: object.project.clone()?,
+            policy_ids: ids.collect(),
+        })
+    }
+}
+
+impl Platform {
+    /// Whose key this is. It takes one lookup by the key's digest, however many keys there are, and
+    /// one read of the key's record. An attacker can't compute digests, so how long a lookup takes
+    /// tells nothing; the digests are compared in constant time.
+    ///
+    /// # Errors
+    /// Faults of the store.
+    pub async fn find_api_key(&self, plain: &Secret<String>) -> Result<Option<ApiKeyRecord>, StoreError> {
+        let (unique, digest) = digest_key(&self.key, plain);
+        let reader = self.store.reader();
+        let Some(found) = reader.find_object(None, DIGEST_RECORD, &unique).await? else { return Ok(None) };
+        let stored: Option<Digest> = serde_json::from_value(found.doc["digest"].clone()).ok();
+        let id = found.doc["api_key_id"].as_str().filter(|_| stored == Some(digest));
+        let Some(id) = id else { return Ok(None) };
+        Ok(reader.object(id).await?.as_ref().and_then(ApiKeyRecord::of))
     }
 }

@@ -30,6 +30,8 @@ mod trigger;
 mod webhook;
 mod workflow;
 
+pub use api_key::ApiKeyRecord;
+
 use crate::{Findings, Node, PlatformType, node::GAP, versions};
 use formwork_model::{DiagnosticCode, Json, Path};
 use formwork_store::UniqueKey;

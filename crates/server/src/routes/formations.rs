@@ -1,6 +1,6 @@
 //! `/formations` (`formations-behaviour.md` §1.2).
 
-use super::{Answer, Gate, Id, Reading, detached, json, page};
+use super::{Answer, Id, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::failure::ApiFailure;
 use crate::guard::Caller;
@@ -15,7 +15,7 @@ use formwork_api::{
     CreateFormation, DeleteResult, GraphFormation, OperationAccepted, PlanFormation, UpdateFormation,
     ValidateFormation,
 };
-use formwork_control::{Decisions, Deploy, Principal};
+use formwork_control::{Decisions, Deploy, Gate, Principal};
 use formwork_model::{OperationStatus, ProjectId, StackId, WireCode};
 
 pub(super) const WAIT: Parameter = Parameter {
@@ -137,20 +137,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let reading = Reading::new(Gate::Open, app.options.formation_body);
+    let reading = Reading::open(app.options.formation_body);
     let body: ValidateFormation = reading.read(&app, &principal, request).await?;
     let validation = app.control.validate(&views::validate(body)).await?;
     json(StatusCode::OK, &views::validation(&validation))
 }
 
 async fn graph(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let reading = Reading::new(Gate::Open, app.options.formation_body);
+    let reading = Reading::open(app.options.formation_body);
     let body: GraphFormation = reading.read(&app, &principal, request).await?;
     json(StatusCode::OK, &views::graph(app.control.graph(&views::template(body.template))?))
 }
 
 async fn plan(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let reading = Reading::new(Gate::Project, app.options.formation_body);
+    let reading = Reading::in_project(Gate::PlanFormation, app.options.formation_body);
     let body: PlanFormation = reading.read(&app, &principal, request).await?;
     let save = body.save.unwrap_or(false);
     let plan = views::plan(body);
@@ -164,7 +164,7 @@ async fn plan(State(app): State<App>, Caller(principal): Caller, request: Reques
 
 async fn create(State(app): State<App>, Caller(principal): Caller, query: Query, request: Request) -> Answer {
     let wait = query.flag(WAIT.name, true)?;
-    let reading = Reading::new(Gate::Project, app.options.formation_body);
+    let reading = Reading::in_project(Gate::CreateFormation, app.options.formation_body);
     let body: CreateFormation = reading.read(&app, &principal, request).await?;
     let create = views::create(body)?;
     let (control, asking) = (app.control.clone(), principal.clone());
@@ -181,7 +181,7 @@ async fn update(
 ) -> Answer {
     let wait = query.flag(WAIT.name, true)?;
     let id = StackId::from(id);
-    let reading = Reading::new(Gate::Formation(id.clone()), app.options.formation_body);
+    let reading = Reading::new(Gate::UpdateFormation(id.clone()), app.options.formation_body);
     let body: UpdateFormation = reading.read(&app, &principal, request).await?;
     let update = views::update(body)?;
     let (control, asking) = (app.control.clone(), principal.clone());
@@ -202,7 +202,7 @@ pub(super) async fn deployed(
         return accepted(&deploy);
     }
     app.control.wait(&deploy.operation).await?;
-    json(status, &views::formation(app.control.get_formation(principal, &deploy.formation).await?))
+    json(status, &views::formation(app.control.deployed(principal, &deploy).await?))
 }
 
 fn accepted(deploy: &Deploy) -> Answer {

@@ -1,5 +1,6 @@
 //! The routes, by what they are about.
 
+pub(crate) mod audit;
 pub(crate) mod formations;
 pub(crate) mod operations;
 pub(crate) mod plans;
@@ -7,6 +8,7 @@ pub(crate) mod projects;
 pub(crate) mod resources;
 pub(crate) mod system;
 pub(crate) mod tokens;
+pub(crate) mod users;
 
 use crate::body::{self, Refused};
 use crate::failure::ApiFailure;
@@ -17,8 +19,8 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use formwork_api::Page;
-use formwork_control::{ControlError, Principal};
-use formwork_model::{Json, ProjectId, StackId, WireCode};
+use formwork_control::{ControlError, Gate, Principal};
+use formwork_model::{Json, ProjectId, WireCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
@@ -26,44 +28,13 @@ use utoipa::PartialSchema;
 
 type Answer = Result<Response, ApiFailure>;
 
-/// What a caller must be permitted before a body that is not valid is talked about
-/// (`formations-behaviour.md` §1.1: "a permission failure on a write is answered before body
-/// validation"). A valid body needs no gate: its use case decides first of all.
-#[derive(Clone, Debug)]
-enum Gate {
-    /// The project that the body names.
-    Project,
-    /// The formation in the path.
-    Formation(StackId),
-    /// Making projects.
-    Projects,
-    /// Nothing beyond authentication.
-    Open,
-}
+/// The gate of a body, by the project that it names, as far as it could be read.
+type GateOf = Box<dyn Fn(Option<ProjectId>) -> Gate + Send + Sync>;
 
-impl Gate {
-    async fn check(&self, app: &App, principal: &Principal, read: Option<&Json>) -> Result<(), ApiFailure> {
-        match self {
-            Self::Open => Ok(()),
-            Self::Formation(id) => Ok(app.control.get_formation(principal, id).await.map(drop)?),
-            Self::Project => {
-                let named = read.and_then(|body| body["project_id"].as_str()).map(ProjectId::from);
-                // Listing one project's formations is refused exactly where writing in it is.
-                Ok(app.control.list_formations(principal, named.as_ref(), 1, 0).await.map(drop)?)
-            }
-            Self::Projects => match app.control.create_project(principal, "").await {
-                // No project can have an empty name, so this changes nothing.
-                Err(error) if error.code == WireCode::Forbidden => Err(error.into()),
-                _ => Ok(()),
-            },
-        }
-    }
-}
-
-/// How a route reads its body.
-#[derive(Clone, Debug)]
+/// How a route reads its body. One that is not valid is talked about only to whoever may do what
+/// the route does; for a valid one, the use case decides that first of all.
 struct Reading {
-    gate: Gate,
+    gate: GateOf,
     /// The most bytes.
     limit: usize,
     /// Whether it may be left out.
@@ -72,7 +43,17 @@ struct Reading {
 
 impl Reading {
     fn new(gate: Gate, limit: usize) -> Self {
-        Self { gate, limit, optional: false }
+        Self::in_project(move |_| gate.clone(), limit)
+    }
+
+    /// For a route whose project is in its body.
+    fn in_project(gate: impl Fn(Option<ProjectId>) -> Gate + Send + Sync + 'static, limit: usize) -> Self {
+        Self { gate: Box::new(gate), limit, optional: false }
+    }
+
+    /// For a route that nobody needs a permission for.
+    fn open(limit: usize) -> Self {
+        Self::new(Gate::Open, limit)
     }
 
     /// Reads a body as the type that the route takes.
@@ -80,17 +61,47 @@ impl Reading {
     where
         T: DeserializeOwned + PartialSchema,
     {
-        let (parts, body) = request.into_parts();
-        let shaped = match body::read_json(app, &parts.headers, body, self.limit, self.optional).await {
-            Ok(json) => body::shaped(json),
-            Err(failure) => Err(Refused::from(failure)),
-        };
-        match shaped {
+        match self.shaped(app, request).await {
             Ok(body) => Ok(body),
-            Err(Refused { failure, read }) => {
-                self.gate.check(app, principal, read.as_ref()).await?;
-                Err(failure)
-            }
+            Err(refused) => Err(self.refusal(app, principal, refused).await),
+        }
+    }
+
+    /// Reads a body on an open route, where there is nobody to ask for.
+    async fn read_open<T>(&self, app: &App, request: Request) -> Result<T, ApiFailure>
+    where
+        T: DeserializeOwned + PartialSchema,
+    {
+        self.shaped(app, request).await.map_err(|refused| refused.failure)
+    }
+
+    /// Reads a body as whatever JSON it is.
+    async fn read_any(&self, app: &App, principal: &Principal, request: Request) -> Result<Json, ApiFailure> {
+        match self.json(app, request).await {
+            Ok(body) => Ok(body),
+            Err(failure) => Err(self.refusal(app, principal, failure.into()).await),
+        }
+    }
+
+    async fn json(&self, app: &App, request: Request) -> Result<Json, ApiFailure> {
+        let (parts, body) = request.into_parts();
+        body::read_json(app, &parts.headers, body, self.limit, self.optional).await
+    }
+
+    async fn shaped<T>(&self, app: &App, request: Request) -> Result<T, Refused>
+    where
+        T: DeserializeOwned + PartialSchema,
+    {
+        body::shaped(self.json(app, request).await?)
+    }
+
+    /// What to answer to a body that was refused.
+    async fn refusal(&self, app: &App, principal: &Principal, refused: Refused) -> ApiFailure {
+        let named = refused.read.as_ref().and_then(|body| body["project_id"].as_str()).map(ProjectId::from);
+        match app.control.gate(principal, &(self.gate)(named)).await {
+            // That no project is named is one more thing that is wrong with the body.
+            Err(error) if error.code != WireCode::ValidationFailed => error.into(),
+            _ => refused.failure,
         }
     }
 }

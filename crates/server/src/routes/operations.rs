@@ -1,6 +1,6 @@
 //! `/operations`: following and stopping what runs.
 
-use super::{Answer, Gate, Id, Reading, json};
+use super::{Answer, Id, Reading, json};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::failure::ApiFailure;
 use crate::guard::Caller;
@@ -57,7 +57,7 @@ async fn show(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> 
 }
 
 async fn cancel(State(app): State<App>, Caller(principal): Caller, Id(id): Id, request: Request) -> Answer {
-    let reading = Reading { optional: true, ..Reading::new(Gate::Open, app.options.body) };
+    let reading = Reading { optional: true, ..Reading::open(app.options.body) };
     let body: CancelOperation = reading.read(&app, &principal, request).await?;
     let id = OperationId::from(id);
     app.control.cancel(&principal, &id, body.force).await?;

@@ -1,7 +1,7 @@
 //! `/plans`: plans that were kept, by their hash.
 
 use super::formations::{WAIT, deployed};
-use super::{Answer, Gate, Id, Reading, detached, json};
+use super::{Answer, Id, Reading, detached, json};
 use crate::endpoint::Endpoint;
 use crate::failure::ApiFailure;
 use crate::guard::Caller;
@@ -35,7 +35,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .body(reference("ApplyPlan"))
         .answers(200, reference("Formation"))
         .answers(202, reference("OperationAccepted"))
-        .refuses(&[400, 401, 404, 409, 413])
+        .refuses(&[400, 401, 403, 404, 409, 413])
         .patient(),
     ]
 }
@@ -58,7 +58,7 @@ async fn apply(
 ) -> Answer {
     let wait = query.flag(WAIT.name, true)?;
     let hash = hash(&id)?;
-    let body: ApplyPlan = Reading::new(Gate::Open, app.options.body).read(&app, &principal, request).await?;
+    let body: ApplyPlan = Reading::open(app.options.body).read(&app, &principal, request).await?;
     let (control, asking) = (app.control.clone(), principal.clone());
     let deploy =
         detached(async move { control.apply_plan(&asking, hash, body.name.as_deref()).await }).await?;

@@ -1,6 +1,6 @@
 //! `/projects` (`formations-behaviour.md` §6.2).
 
-use super::{Answer, Gate, Id, Reading, json, page};
+use super::{Answer, Id, Reading, json, page};
 use crate::endpoint::{Endpoint, PAGING};
 use crate::guard::Caller;
 use crate::openapi::{page_of, reference};
@@ -12,6 +12,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use formwork_api::CreateProject;
+use formwork_control::Gate;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let route = |method, path: &str, id: &str, action: &str, summary: &str, handler| {
@@ -47,7 +48,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn create(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let reading = Reading::new(Gate::Projects, app.options.body);
+    let reading =
+        Reading::new(Gate::Admin { action: "projects:CreateProject", srn_type: "project" }, app.options.body);
     let body: CreateProject = reading.read(&app, &principal, request).await?;
     json(StatusCode::CREATED, &views::project(app.control.create_project(&principal, &body.name).await?))
 }

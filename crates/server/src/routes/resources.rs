@@ -2,8 +2,7 @@
 //! (`formations-behaviour.md` §6.10). Bodies are checked by the types, by the same rules that
 //! templates are checked by.
 
-use super::{Answer, detached, json, page};
-use crate::body::read_json;
+use super::{Answer, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::failure::ApiFailure;
 use crate::guard::Caller;
@@ -17,8 +16,8 @@ use axum::response::IntoResponse;
 use axum::routing::MethodFilter;
 use axum::routing::{delete, get, on, post};
 use formwork_api::DeleteResult;
-use formwork_control::{Principal, UpdateMode};
-use formwork_model::{Json, TypeName, WireCode};
+use formwork_control::{Gate, Principal, UpdateMode};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_platform::{ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -157,17 +156,16 @@ fn words(operation: &str) -> String {
     text
 }
 
-async fn body_of(app: &App, request: Request) -> Result<Json, ApiFailure> {
-    let (parts, body) = request.into_parts();
-    read_json(app, &parts.headers, body, app.options.body, false).await
-}
-
 async fn create(app: App, principal: Principal, route: &RestRoute, ids: Ids, request: Request) -> Answer {
-    let mut body = body_of(&app, request).await?;
-    if let Some(parent) = ids.parent(&app, &principal, route, None).await? {
+    let parent = ids.parent(&app, &principal, route, None).await?;
+    let type_name = TypeName::from(route.type_name);
+    let making = type_name.clone();
+    let of_parent = parent.as_ref().and_then(|parent| parent.project.clone());
+    let gate = move |named| Gate::CreateResource(making.clone(), of_parent.clone().or(named));
+    let mut body = Reading::in_project(gate, app.options.body).read_any(&app, &principal, request).await?;
+    if let Some(parent) = parent {
         parent.complete(&mut body)?;
     }
-    let type_name = TypeName::from(route.type_name);
     let control = app.control.clone();
     let made = detached(async move { control.create_resource(&principal, &type_name, body).await }).await?;
     let status = if made.existed { 200 } else { route.create_status };
@@ -199,10 +197,9 @@ async fn update(
     request: Request,
 ) -> Answer {
     let type_name = TypeName::from(route.type_name);
-    // Whether it is there, and theirs, comes before what is wrong with the body.
     let id = ids.item(&app, &principal, route).await?.to_owned();
-    app.control.get_resource(&principal, &type_name, &id).await?;
-    let body = body_of(&app, request).await?;
+    let gate = Gate::UpdateResource(type_name.clone(), id.clone());
+    let body = Reading::new(gate, app.options.body).read_any(&app, &principal, request).await?;
     let control = app.control.clone();
     let changed =
         detached(async move { control.update_resource(&principal, &type_name, &id, body, mode).await })
@@ -243,7 +240,7 @@ struct Ids(BTreeMap<String, String>);
 struct Parent {
     property: &'static str,
     id: String,
-    project: Json,
+    project: Option<ProjectId>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Ids {
@@ -277,8 +274,7 @@ impl Ids {
     ) -> Result<Option<Parent>, ApiFailure> {
         let Some(parent) = &route.parent else { return Ok(None) };
         let id = self.get(parent.property)?;
-        let mut shown = app.control.get_parent_resource(principal, route, parent, id, item).await?;
-        let project = shown["project_id"].take();
+        let project = app.control.parent_project(principal, route, parent, id, item).await?;
         Ok(Some(Parent { property: parent.property, id: id.to_owned(), project }))
     }
 }
@@ -292,7 +288,7 @@ impl Parent {
             let message = format!("`{}` must be the id in the path", self.property);
             return Err(ApiFailure::validation(message));
         }
-        members.entry("project_id").or_insert(self.project);
+        members.entry("project_id").or_insert(serde_json::json!(self.project));
         Ok(())
     }
 }

@@ -11,7 +11,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/health", "getHealth", "Whether the server is there", get(health))
             .tag("system")
-            .answers(200, object()),
+            .answers(200, object())
+            .open(),
         Endpoint::new(Method::GET, "/openapi.json", "getOpenapi", "This document", get(document))
             .tag("system")
             .answers(200, object())

@@ -1,6 +1,6 @@
 //! `/tokens`: bearer tokens. Creating one is the only answer with its plaintext (INV-9).
 
-use super::{Answer, Gate, Id, Reading, json, page};
+use super::{Answer, Id, Reading, json, page};
 use crate::endpoint::{Endpoint, PAGING};
 use crate::guard::Caller;
 use crate::openapi::{page_of, reference};
@@ -12,7 +12,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{delete, get, post};
 use formwork_api::CreateToken;
-use formwork_control::NewToken;
+use formwork_control::{Gate, NewToken};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let route = |method, path: &str, id: &str, action: &str, summary: &str, handler| {
@@ -39,12 +39,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             delete(destroy),
         )
         .answers_nothing()
-        .refuses(&[404]),
+        .refuses(&[403, 404]),
     ]
 }
 
 async fn create(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let reading = Reading::new(Gate::Project, app.options.body);
+    let reading = Reading::in_project(Gate::CreateToken, app.options.body);
     let body: CreateToken = reading.read(&app, &principal, request).await?;
     let new = NewToken { name: body.name, project_id: body.project_id.map(Into::into) };
     let (record, token) = app.control.create_token(&principal, new).await?;

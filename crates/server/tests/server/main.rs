@@ -1,13 +1,17 @@
 //! The whole edge over a real `Control` and a store in memory, through its public interface.
 #![allow(missing_docs, reason = "tests")]
 
+mod access;
 mod errors;
 mod following;
 mod formations_of_rules;
 mod formations_of_types;
 mod limits;
+mod matrix;
 mod openapi;
+mod people;
 mod routes;
 mod shapes;
 mod sockets;
+mod users;
 mod world;

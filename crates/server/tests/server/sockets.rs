@@ -3,7 +3,7 @@
 use crate::world::{ADMIN, World, memories};
 use formwork_api::{Client, ClientError, CreateFormation, Endpoint, FormationStatus, TransportError};
 use formwork_model::Secret;
-use formwork_server::{ListenError, Listeners, ServerOptions, Shutdown, run};
+use formwork_server::{Exposure, ListenError, Listeners, ServerOptions, Shutdown, run};
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -21,7 +21,8 @@ async fn unix_and_tcp_serve_the_same_and_stop_together() {
     let world = World::new().await;
     let mut listeners = Listeners::new();
     listeners.unix(&path).await.expect("bound");
-    let address = listeners.tcp("127.0.0.1:0".parse().expect("an address")).await.expect("bound");
+    let address =
+        listeners.tcp("127.0.0.1:0".parse().expect("an address"), Exposure::Loopback).await.expect("bound");
     assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
     let shutdown = Shutdown::new();
     let options = ServerOptions { shutdown: shutdown.clone(), ..ServerOptions::default() };
@@ -106,11 +107,19 @@ async fn what_is_in_flight_finishes_when_the_server_stops() {
 #[tokio::test]
 async fn listening_beyond_this_machine_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80", "[::ffff:192.0.2.1]:80"] {
-        let refused = Listeners::new().tcp(address.parse().expect("an address")).await.expect_err("refused");
+        let refused = Listeners::new()
+            .tcp(address.parse().expect("an address"), Exposure::Loopback)
+            .await
+            .expect_err("refused");
         assert!(matches!(refused, ListenError::NotLoopback { .. }), "{address}");
         assert!(refused.hint().is_some());
     }
-    assert!(Listeners::new().tcp("[::ffff:127.0.0.1]:0".parse().expect("an address")).await.is_ok());
+    assert!(
+        Listeners::new()
+            .tcp("[::ffff:127.0.0.1]:0".parse().expect("an address"), Exposure::Loopback)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]

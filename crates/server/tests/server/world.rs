@@ -94,7 +94,7 @@ impl World {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
-        let path = if path.starts_with("/health") || path.starts_with("/api/") {
+        let path = if path.starts_with("/health") || path == "/api" || path.starts_with("/api/") {
             path.to_owned()
         } else {
             format!("/api/v1{path}")

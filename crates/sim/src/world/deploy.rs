@@ -168,6 +168,8 @@ impl World {
             started: opening.started,
             events: opening.events,
             objects: Vec::new(),
+            requires: Vec::new(),
+            audit: Vec::new(),
         };
         let guard = match ready(self.store.begin(begin)) {
             Ok(Begun::Running(guard)) => guard,

@@ -1,7 +1,8 @@
 //! Small records to test with.
 
 use crate::{
-    Begin, Begun, Finish, LeaseGuard, Link, ListQuery, NewObject, ObservationWrite, Store, UniqueKey, Unit,
+    AuditRecord, Begin, Begun, Finish, LeaseGuard, Link, ListQuery, NewObject, ObservationWrite, Store,
+    UniqueKey, Unit,
 };
 use formwork_model::{
     BaseRow, Certainty, ClientToken, DeletionPolicy, Entry, Event, EventAction, EventStatus, Generation,
@@ -66,6 +67,21 @@ pub fn begin(id: &str, stacks: &[&str]) -> Begin {
         started: entry(id, 0),
         events: Vec::new(),
         objects: Vec::new(),
+        requires: Vec::new(),
+        audit: Vec::new(),
+    }
+}
+
+/// A line of the audit, to know by what it is about.
+pub fn audit(subject: &str, project: Option<&str>) -> AuditRecord {
+    AuditRecord {
+        at: NOON,
+        actor: "user".to_owned(),
+        project: project.map(Into::into),
+        action: "deploy".to_owned(),
+        subject: subject.to_owned(),
+        allowed: subject != "2",
+        detail: serde_json::json!([subject]),
     }
 }
 

@@ -68,6 +68,7 @@ macro_rules! contract_suite {
             objects::an_old_version_is_a_conflict,
             objects::lists_are_in_order_of_creation_with_totals,
             objects::a_deleted_object_frees_its_keys,
+            objects::a_decision_is_audited_with_its_effect_or_not_at_all,
             rows::references_from_another_stack_block_a_delete,
             rows::references_from_the_own_stack_do_not_block_a_delete,
             rows::a_delete_that_began_can_always_be_recorded,

@@ -1,7 +1,7 @@
 //! Jobs over objects.
 
 use super::World;
-use super::given::{LONG, agents, begin, begun, id, link, named, object, token};
+use super::given::{LONG, agents, audit, begin, begun, id, link, named, object, token};
 use crate::{
     DomainError, DomainFailure, DomainTx, ListQuery, NewObject, ObjectChange, Store, StoredObject, TakenOver,
 };
@@ -224,4 +224,31 @@ pub async fn a_deleted_object_frees_its_keys(world: &dyn World) {
     assert_eq!(store.reader().object("a").await.unwrap(), None);
     assert!(store.reader().links_to("target", 9).await.unwrap().is_empty());
     insert(&*store, object("b", Some("p"), Some("bot"))).await.unwrap();
+}
+
+/// In the same transaction: neither can be there without the other.
+pub async fn a_decision_is_audited_with_its_effect_or_not_at_all(world: &dyn World) {
+    let store = world.store();
+    let made = run(&*store, |tx| {
+        tx.audit(audit("made", Some("p")))?;
+        tx.insert(object("o", Some("p"), None)).map(|_| Json::Null)
+    });
+    made.await.unwrap();
+    let refused = run(&*store, |tx| {
+        tx.audit(audit("refused", Some("p")))?;
+        tx.insert(object("o", Some("p"), None)).map(|_| Json::Null)
+    });
+    refused.await.unwrap_err();
+    let begin_with = |operation: &str, project: &str| crate::Begin {
+        requires: vec![project.to_owned()],
+        audit: vec![audit(operation, Some("p"))],
+        ..begin(operation, &[operation])
+    };
+    begun(&*store, begin_with("began", "o")).await;
+    let failed = store.begin(begin_with("missing", "nowhere")).await.unwrap_err();
+    assert!(matches!(failed, crate::StoreError::Object(DomainError::NotFound { id }) if id == "nowhere"));
+    assert!(store.reader().operation(&"missing".into()).await.unwrap().is_none());
+    let kept = store.reader().audit_log(Some(&"p".into()), 9, 0).await.unwrap();
+    let subjects: Vec<_> = kept.items.iter().map(|record| record.subject.as_str()).collect();
+    assert_eq!(subjects, ["began", "made"]);
 }

@@ -2,9 +2,9 @@
 
 use super::World;
 use super::given::{
-    LONG, NOON, base, begin, begun, entry, event, id, live, plan, row, sealed, settle, succeeded,
+    LONG, NOON, audit, base, begin, begun, entry, event, id, live, plan, row, sealed, settle, succeeded,
 };
-use crate::{AuditRecord, Begin, SavedPlan, Unit};
+use crate::{Begin, SavedPlan, Unit};
 use formwork_model::{PlanHash, Timestamp};
 use std::time::Duration;
 
@@ -111,16 +111,7 @@ pub async fn a_saved_plan_comes_back_by_its_hash(world: &dyn World) {
 /// Of all projects or of one.
 pub async fn the_audit_comes_newest_first(world: &dyn World) {
     let store = world.store();
-    let record = |subject: &str, project: Option<&str>| AuditRecord {
-        at: NOON,
-        actor: "user".to_owned(),
-        project: project.map(Into::into),
-        action: "deploy".to_owned(),
-        subject: subject.to_owned(),
-        allowed: subject != "2",
-        detail: serde_json::json!([subject]),
-    };
-    let records = [record("1", Some("p")), record("2", None), record("3", Some("p"))];
+    let records = [audit("1", Some("p")), audit("2", None), audit("3", Some("p"))];
     for record in &records {
         store.audit(record.clone()).await.unwrap();
     }

@@ -2,7 +2,7 @@
 
 use super::{commit, lease, objects, rows};
 use crate::tables::{Stored, Tables};
-use crate::{Begin, Begun};
+use crate::{Begin, Begun, DomainError};
 use formwork_model::{BaseRow, Label, RowId, StackId, StepId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,11 @@ pub(crate) fn begin(tables: &mut dyn Tables, begin: Begin) -> Stored<Begun> {
     };
     if let Some(step) = first_moved(tables, &begin.plan.bases)? {
         return Ok(Begun::Moved(step));
+    }
+    for id in begin.requires {
+        if tables.object(&id)?.is_none() {
+            return Err(DomainError::NotFound { id }.into());
+        }
     }
     let operation = &begin.operation.id;
     let guard = lease::grant(tables, leases, operation, &begin.owner, begin.ttl_millis)?;
@@ -29,6 +34,9 @@ pub(crate) fn begin(tables: &mut dyn Tables, begin: Begin) -> Stored<Begun> {
         tables.append_event(event)?;
     }
     objects::write_all(tables, begin.objects)?;
+    for record in &begin.audit {
+        tables.append_audit(record)?;
+    }
     Ok(Begun::Running(guard))
 }
 

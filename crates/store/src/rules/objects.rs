@@ -2,8 +2,8 @@
 
 use crate::tables::{Stored, Tables};
 use crate::{
-    DomainError, DomainTx, ListQuery, NewObject, ObjectChange, ObjectWrite, Page, StoreError, StoredObject,
-    UniqueKey,
+    AuditRecord, DomainError, DomainTx, ListQuery, NewObject, ObjectChange, ObjectWrite, Page, StoreError,
+    StoredObject, UniqueKey,
 };
 use formwork_model::{ProjectId, Timestamp};
 
@@ -135,6 +135,10 @@ impl DomainTx for Objects<'_> {
 
     fn links_to(&mut self, id: &str, most: usize) -> Result<Vec<(String, String, String)>, DomainError> {
         self.0.links_to(id, most).map_err(for_job)
+    }
+
+    fn audit(&mut self, record: AuditRecord) -> Result<(), DomainError> {
+        self.0.append_audit(&record).map_err(for_job)
     }
 
     fn list(&mut self, query: &ListQuery) -> Result<Page<StoredObject>, DomainError> {

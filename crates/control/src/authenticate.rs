@@ -1,0 +1,148 @@
+//! From a bearer token to a principal: a token of ours, an API key, or a login.
+
+use crate::tokens::TokenRecord;
+use crate::users::UserRecord;
+use crate::{Control, ControlError, Principal, Role, jwt};
+use formwork_iam::{Layer, Policy, PolicyDocument, Subject};
+use formwork_model::{ActorId, Digest, ProjectId, Secret, WireCode};
+use formwork_platform::{ApiKeyRecord, policy_document};
+use std::sync::Arc;
+
+/// How many keys may have made each other. A key that a formation mints is owned by the key that
+/// deployed it, so each is under the ceiling of the one before.
+const MOST_KEYS: usize = 8;
+
+/// Who stands behind a credential, as far as it was followed.
+struct Trail {
+    /// The limits of the keys on the way.
+    layers: Vec<Layer>,
+    scope: Option<ProjectId>,
+}
+
+pub(crate) fn unauthorized() -> ControlError {
+    ControlError::new(WireCode::Unauthorized, "Unauthorized")
+}
+
+impl Control {
+    /// Who bears this token. Everything it permits is looked up anew: what was revoked stops
+    /// working at once.
+    ///
+    /// # Errors
+    /// `UNAUTHORIZED`.
+    pub async fn authenticate(&self, bearer: &Secret<String>) -> Result<Principal, ControlError> {
+        if jwt::looks_like_one(bearer.expose()) {
+            let user = self.logins.verify(bearer.expose(), self.clock.now());
+            // Who else has the key that logins are signed with must not be able to name a token.
+            let user = user.filter(|user| user.as_str().starts_with("user_")).ok_or_else(unauthorized)?;
+            return self.principal(&user, Trail { layers: Vec::new(), scope: None }).await;
+        }
+        if let Some(token) = self.token_of(bearer).await? {
+            return Ok(self.bearer_of_token(&token));
+        }
+        let key = self.platform.find_api_key(bearer).await?.ok_or_else(unauthorized)?;
+        let actor = ActorId::from(key.id.as_str());
+        let (owner, trail) = self.follow(key).await?;
+        Ok(Principal { actor, ..self.principal(&owner, trail).await? })
+    }
+
+    /// The token record of a plaintext.
+    ///
+    /// The token is looked up by its digest under the instance key, which an attacker can't
+    /// compute, so the lookup's timing tells nothing; the digests are compared in constant time.
+    async fn token_of(&self, bearer: &Secret<String>) -> Result<Option<TokenRecord>, ControlError> {
+        let (key, digest) = self.token_key(bearer);
+        let found = self.reader.find_object(None, crate::tokens::TYPE, &key).await?;
+        let known = found.filter(|found| {
+            serde_json::from_value::<Digest>(found.doc["digest"].clone()).is_ok_and(|stored| stored == digest)
+        });
+        Ok(known.map(TokenRecord::from))
+    }
+
+    fn bearer_of_token(&self, token: &TokenRecord) -> Principal {
+        let scope = token.project_id.clone();
+        Principal {
+            actor: token.id.as_str().into(),
+            owner: token.id.as_str().into(),
+            role: Role::Admin,
+            subject: Arc::new(Subject::new(Layer::Admin)),
+            default_project: scope.clone().or_else(|| self.default_project.get().cloned()),
+            scope,
+        }
+    }
+
+    /// Follows a key to whoever is not a key.
+    async fn follow(&self, key: ApiKeyRecord) -> Result<(ActorId, Trail), ControlError> {
+        let mut trail = Trail { layers: Vec::new(), scope: None };
+        let mut key = key;
+        for _ in 0..MOST_KEYS {
+            trail.confine(key.project)?;
+            if !key.policy_ids.is_empty() {
+                trail.layers.push(Layer::Policies(self.policies(&key.policy_ids).await?));
+            }
+            let owner = self.reader.object(key.owner.as_str()).await?.ok_or_else(unauthorized)?;
+            match ApiKeyRecord::of(&owner) {
+                Some(parent) => key = parent,
+                None => return Ok((key.owner, trail)),
+            }
+        }
+        Err(unauthorized())
+    }
+
+    /// A user, or a token that made a key, under the limits of a trail.
+    async fn principal(&self, id: &ActorId, mut trail: Trail) -> Result<Principal, ControlError> {
+        let object = self.reader.object(id.as_str()).await?.ok_or_else(unauthorized)?;
+        let (role, own) = if object.type_name == crate::tokens::TYPE {
+            if let Some(project) = TokenRecord::from(object).project_id {
+                trail.confine(project)?;
+            }
+            (Role::Admin, Layer::Admin)
+        } else {
+            let user = UserRecord::from_object(object).ok_or_else(unauthorized)?;
+            match user.doc.role {
+                Role::Admin => (Role::Admin, Layer::Admin),
+                Role::User => (Role::User, Layer::Policies(self.policies(&user.doc.policy_ids).await?)),
+            }
+        };
+        let subject = trail.layers.into_iter().fold(Subject::new(own), Subject::under);
+        Ok(Principal {
+            actor: id.clone(),
+            owner: id.clone(),
+            role,
+            subject: Arc::new(subject),
+            default_project: trail.scope.clone(),
+            scope: trail.scope,
+        })
+    }
+
+    /// The policies with these ids. One that is gone allows nothing and denies nothing.
+    async fn policies(&self, ids: &[String]) -> Result<Vec<Policy>, ControlError> {
+        let mut policies = Vec::with_capacity(ids.len());
+        for id in ids {
+            let Some(object) = self.reader.object(id).await? else { continue };
+            let Some(document) = policy_document(&object) else { continue };
+            let document = PolicyDocument::parse(&document);
+            if let Err(error) = &document {
+                tracing::warn!(
+                    policy = id,
+                    error = error as &dyn std::error::Error,
+                    "a policy can't be read"
+                );
+            }
+            policies.push(Policy { id: id.clone(), document: document.ok().map(Arc::new) });
+        }
+        Ok(policies)
+    }
+}
+
+impl Trail {
+    /// Confines what follows to a project; one that is confined to two can do nothing.
+    fn confine(&mut self, project: ProjectId) -> Result<(), ControlError> {
+        match &self.scope {
+            Some(scope) if *scope != project => Err(unauthorized()),
+            _ => {
+                self.scope = Some(project);
+                Ok(())
+            }
+        }
+    }
+}
