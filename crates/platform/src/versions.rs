@@ -9,6 +9,7 @@ use crate::{
     document::Document,
     draft::{self, Given},
     ids::new_id,
+    types::GUARDRAIL_DOCUMENT,
     view::representation,
 };
 use formwork_model::{
@@ -75,6 +76,16 @@ static AGENT_ROUTE: RestRoute = route(
     &[restore("RestoreAgentVersion")],
 );
 
+static GUARDRAIL_ROUTE: RestRoute = route(
+    "guardrail_version",
+    "/guardrails/{guardrail_id}/versions",
+    "guardrails",
+    ["ListGuardrailVersions", "GetGuardrailVersion"],
+    RestParent { type_name: "guardrail", property: "guardrail_id" },
+    &["guardrail_id"],
+    &[restore("RestoreGuardrailVersion")],
+);
+
 static ORCHESTRATION_ROUTE: RestRoute = route(
     "orchestration_version",
     "/orchestrations/{orchestration_id}/versions",
@@ -104,6 +115,18 @@ pub(crate) static AGENT: Versions = Versions {
     of: &["agent_id"],
     watched: &[],
     route: &AGENT_ROUTE,
+};
+
+pub(crate) static GUARDRAIL: Versions = Versions {
+    name: "guardrail_version",
+    title: "guardrail version",
+    noun: "Guardrail version",
+    id_prefix: "guard_ver",
+    srn_type: "guardrail",
+    of: &["guardrail_id"],
+    // Another name decides nothing else.
+    watched: GUARDRAIL_DOCUMENT,
+    route: &GUARDRAIL_ROUTE,
 };
 
 pub(crate) static ORCHESTRATION: Versions = Versions {

@@ -30,7 +30,7 @@ pub(crate) async fn run(session: &Session, call: ResourceCall) -> Result<Exit, C
         }
         ResourceAction::Act { id, action } => {
             let method = match action.method {
-                ActionMethod::Get => HttpMethod::Get,
+                ActionMethod::Get | ActionMethod::Reveal => HttpMethod::Get,
                 ActionMethod::Post => HttpMethod::Post,
                 ActionMethod::Delete => HttpMethod::Delete,
             };

@@ -76,6 +76,8 @@ pub struct RestAction {
 pub enum ActionMethod {
     /// It shows something and has no effect.
     Get,
+    /// A `GET` that shows a credential: it is written down who was told.
+    Reveal,
     /// It changes something.
     Post,
     /// It takes something away.

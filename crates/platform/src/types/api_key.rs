@@ -67,7 +67,8 @@ impl PlatformType for ApiKey {
                 (
                     "policy_ids",
                     PropertySchema::new(Kind::Array, "What it may do at most, within what its owner may do.")
-                        .refers_to("policy"),
+                        .refers_to("policy")
+                        .default(json!([])),
                 ),
             ],
             // Nothing of it is fixed, so the rule never applies.

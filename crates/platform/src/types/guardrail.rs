@@ -2,20 +2,18 @@
 
 use crate::{
     Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
-    UpdateMode, json_logic, scene::Scene,
+    UpdateMode, json_logic,
+    versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
-use formwork_store::{DomainError, DomainTx};
 use serde_json::{Map, json};
 
 pub(super) struct Guardrail;
 
-/// Counts the writes that changed what the guardrail decides.
-const VERSION: &str = "version";
 /// The routes' own spelling of what the guardrail decides: one object.
 const DOCUMENT: &str = "document";
 /// The properties that stand in the document.
-const IN_DOCUMENT: &[&str] = &["class", "default_class", "guard", "escalate", "expires_in"];
+pub(crate) const IN_DOCUMENT: &[&str] = &["class", "default_class", "guard", "escalate", "expires_in"];
 const CLASSES: &[&str] = &["A", "B", "C", "D"];
 
 /// What expressions can read of the running platform.
@@ -74,13 +72,7 @@ static DEPENDENTS: [Dependents; 2] = [
     },
 ];
 
-static EXTRAS: [Extra; 2] = [
-    Extra {
-        name: VERSION,
-        kind: "integer",
-        nullable: false,
-        value: |system| system.get(VERSION).cloned().unwrap_or_default(),
-    },
+static EXTRAS: [Extra; 1] = [
     // Derived from the properties.
     Extra { name: DOCUMENT, kind: "object", nullable: false, value: |_| Json::Null },
 ];
@@ -185,12 +177,8 @@ impl PlatformType for Guardrail {
         super::check_least(properties, "expires_in", 1, &Path::root(), findings);
     }
 
-    fn accompany(&self, _tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
-        if IN_DOCUMENT.iter().any(|name| scene.changes(name)) {
-            let version = scene.system.get(VERSION).and_then(Json::as_u64).unwrap_or(0);
-            scene.system.insert(VERSION.to_owned(), json!(version + 1));
-        }
-        Ok(())
+    fn versioned(&self) -> Option<&'static Versions> {
+        Some(&versions::GUARDRAIL)
     }
 
     fn derive(&self, properties: &Json, members: &mut Map<String, Json>) {

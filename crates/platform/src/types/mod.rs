@@ -36,6 +36,8 @@ use crate::{Findings, Node, PlatformType, node::GAP, versions};
 use formwork_model::{DiagnosticCode, Json, Path};
 use formwork_store::UniqueKey;
 
+pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
+
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
 pub(crate) const ALL: &[&dyn PlatformType] = &[
     &ai_provider::AiProvider,
@@ -72,6 +74,7 @@ pub(crate) const RECORDS: &[&dyn PlatformType] = &[
     &generation::Generation,
     &trace::Trace,
     &versions::AGENT,
+    &versions::GUARDRAIL,
     &versions::ORCHESTRATION,
     &versions::WORKFLOW,
 ];

@@ -66,7 +66,8 @@ impl PlatformType for Quota {
                 (
                     "on_unpriced",
                     text("For `cost_usd`: what use without a price does; `block` if not given.")
-                        .one_of(&["block", "allow"]),
+                        .one_of(&["block", "allow"])
+                        .nullable(),
                 ),
             ],
             on_immutable: ImmutableRule::Refuse {

@@ -32,7 +32,7 @@ static ROUTE: RestRoute = RestRoute {
     delete: Some("DeleteTrigger"),
     update_modes: &[UpdateMode::Patch],
     actions: &[
-        RestAction { method: ActionMethod::Get, path: "secret", operation: "GetTriggerSecret" },
+        RestAction { method: ActionMethod::Reveal, path: "secret", operation: "GetTriggerSecret" },
         RestAction { method: ActionMethod::Post, path: "rotate-secret", operation: "RotateTriggerSecret" },
     ],
     ..RestRoute::USUAL

@@ -21,7 +21,7 @@ static ROUTE: RestRoute = RestRoute {
     delete: Some("DeleteWebhook"),
     update_modes: &[UpdateMode::Put],
     actions: &[
-        RestAction { method: ActionMethod::Get, path: "secret", operation: "GetWebhookSecret" },
+        RestAction { method: ActionMethod::Reveal, path: "secret", operation: "GetWebhookSecret" },
         RestAction { method: ActionMethod::Post, path: "rotate-secret", operation: "RotateWebhookSecret" },
     ],
     ..RestRoute::USUAL

@@ -100,6 +100,14 @@ fn bag() -> impl Strategy<Value = (&'static str, Vec<(&'static str, Json)>)> {
         of("dataset_item", &["input", "expected_output", "metadata"]),
         of("eval", &["scorers", "pass_threshold"]),
         of("secret", &["name", "value"]),
+        of("quota", &["scope", "metric", "limit", "mode", "on_unpriced"]),
+        of("webhook", &["url", "events", "description", "bogus"]),
+        of("policy", &["document", "name"]),
+        of("model_route", &["targets", "retry_on", "failure_threshold"]),
+        of("orchestration", &["nodes", "edges", "state_schema", "description"]),
+        of("workflow", &["states", "transitions", "payload_schema"]),
+        of("project_price", &["unit_price", "effective_from", "meter_type"]),
+        of("api_key", &["name", "bogus"]),
     ]
 }
 
@@ -129,6 +137,23 @@ proptest! {
                 "agent_id": runtime.block_on(world.agent()).1,
                 "dataset_id": runtime.block_on(dataset(&world)),
                 "scorers": [{ "type": "exact_match" }],
+            }),
+            "api_key" => json!({ "name": "k" }),
+            "quota" => json!({ "scope": "project", "metric": "tokens", "window": "rolling_1h", "limit": 1 }),
+            "webhook" => json!({ "name": "w", "url": "https://x.test", "events": ["*"] }),
+            "policy" => json!({ "document": { "statement": [] } }),
+            "model_route" => json!({
+                "name": "r",
+                "targets": [{
+                    "ai_provider_id": runtime.block_on(world.create("ai_provider", provider())), "model": "m",
+                }],
+            }),
+            "orchestration" => json!({ "name": "o", "nodes": [], "edges": [] }),
+            "workflow" => json!({
+                "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [],
+            }),
+            "project_price" => json!({
+                "provider": "openai", "model": "m", "component": "c", "unit": "u", "unit_price": 1,
             }),
             _ => json!({}),
         };

@@ -254,12 +254,12 @@ async fn open_tasks_keep_their_workflow_and_closed_ones_go_with_it() {
     let world = World::new();
     let declared = machine(&json!([{ "name": "a", "initial": true }]), &json!([]));
     let workflow = world.create("workflow", declared).await;
-    world.leave("task", "task_open", &[("open_in", &workflow), ("workflow_id", &workflow)]).await;
-    world.leave("task", "task_closed", &[("workflow_id", &workflow)]).await;
+    world.leave_record("task", "task_open", &[("open_in", &workflow), ("workflow_id", &workflow)]).await;
+    world.leave_record("task", "task_closed", &[("workflow_id", &workflow)]).await;
     let answer = world.delete("workflow", &workflow).await;
     assert_eq!(refusal(&answer).1, "WORKFLOW_HAS_OPEN_TASKS");
     assert_eq!(answer.failure_meta, Some(json!({ "openTaskCount": 1 })));
-    world.take("task_open").await;
+    world.take_record("task_open").await;
     assert_eq!(world.delete("workflow", &workflow).await.operation_status, OperationStatus::Success);
     assert!(world.stored("task").await.is_empty());
     let answer = world.update("workflow", &workflow, json!({ "name": "n" })).await;

@@ -67,10 +67,55 @@ async fn representations_of_conversations_evaluations_and_files_have_these_field
 }
 
 #[tokio::test]
+async fn representations_of_rules_limits_triggers_and_graphs_have_these_fields() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let policy = json!({ "document": { "statement": [{ "effect": "Allow", "action": ["*"] }] } });
+    let policy = world.rest_made("policy", policy).await;
+    let key = world.rest_made("api_key", json!({ "name": "k", "policy_ids": [policy["id"]] })).await;
+    let rule =
+        world.rest_made("ingestion_rule", json!({ "content_type_glob": "image/*", "agent_id": agent })).await;
+    let targets = json!([{ "ai_provider_id": provider, "model": "m" }]);
+    let route = world.rest_made("model_route", json!({ "name": "r", "targets": targets })).await;
+    let price = json!({
+        "provider": "openai", "model": "m", "component": "request", "unit": "request", "unit_price": 1,
+    });
+    let price = world.rest_made("project_price", price).await;
+    let quota = json!({ "scope": "project", "metric": "cost_usd", "window": "rolling_24h", "limit": 2.5 });
+    let quota = world.rest_made("quota", quota).await;
+    let trigger = json!({
+        "name": "t", "type": "webhook", "target_type": "agent", "target_id": agent, "policy_id": policy["id"],
+    });
+    let trigger = world.rest_made("trigger", trigger).await;
+    let webhook = json!({ "name": "w", "url": "https://x.test", "events": ["*"] });
+    let webhook = world.rest_made("webhook", webhook).await;
+    let orchestration = json!({ "name": "o", "nodes": [{ "id": "a", "type": "human" }], "edges": [] });
+    let orchestration = world.rest_made("orchestration", orchestration).await;
+    let workflow = json!({ "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [] });
+    let workflow = world.rest_made("workflow", workflow).await;
+    let version = world.stored("workflow_version").await.remove(0).id;
+    let version = world.rest_get("workflow_version", &version).await.expect("a version");
+    // Before the ids, since a key begins like one.
+    let filters = [
+        (r"(sk_)?[0-9a-f]{64}", "${1}[secret]"),
+        (r"sk_[0-9a-f]{5}\b", "sk_[prefix]"),
+        (r"wfl_ver_[0-9A-Za-z]{16}", "wfl_ver_[id]"),
+    ]
+    .into_iter()
+    .chain(filters())
+    .collect::<Vec<_>>();
+    insta::with_settings!({ filters => filters }, {
+        insta::assert_json_snapshot!([
+            policy, key, rule, route, price, quota, trigger, webhook, orchestration, workflow, version
+        ]);
+    });
+}
+
+#[tokio::test]
 async fn an_actor_is_made_once_for_an_external_id() {
     let world = World::new();
     let (caller, type_name) = (caller(), TypeName::from("actor"));
-    let make = |body: Json| world.platform.rest_make(&caller, &type_name, &world.project, body, None);
+    let make = |body: Json| world.platform.rest_make(&caller, &type_name, Some(&world.project), body, None);
     let first = make(json!({ "name": "a", "external_id": "u1" })).await.expect("made");
     let again = make(json!({ "name": "b", "external_id": "u1" })).await.expect("shown");
     assert!(!first.existed && again.existed);

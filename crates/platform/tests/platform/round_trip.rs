@@ -115,6 +115,96 @@ async fn a_document_reads_back_with_its_chunk_configuration() {
     assert!(id.starts_with("doc_"));
 }
 
+/// What is declared, with nulls for the rest of what a type has.
+fn with_nulls(declared: &Json, nulls: &[&str]) -> Json {
+    let mut view = declared.clone();
+    for name in nulls {
+        view[*name] = Json::Null;
+    }
+    view
+}
+
+#[tokio::test]
+async fn rules_limits_and_prices_read_back() {
+    let world = World::new();
+    let (provider, agent) = world.agent().await;
+    let declared = json!({
+        "content_type_glob": "image/*", "agent_id": agent, "native_extraction": "skip",
+        "file_delivery": "download_url", "chunk_strategy": "size", "chunk_size": 500, "chunk_overlap": 50,
+        "preset_parameters": { "language": "en" },
+    });
+    let view = with_nulls(&declared, &["tool_id", "action", "metadata"]);
+    assert!(round_trip(&world, "ingestion_rule", declared, view).await.starts_with("igr_"));
+    let declared = json!({
+        "name": "r", "targets": [{ "ai_provider_id": provider, "model": "m", "max_retries": 2 }],
+    });
+    let mut view = declared.clone();
+    view["retry_on"] = json!(["provider_error", "timeout", "rate_limited"]);
+    view["failure_threshold"] = json!(3);
+    view["cooldown_seconds"] = json!(60);
+    assert!(round_trip(&world, "model_route", declared, view).await.starts_with("route_"));
+    let declared = json!({
+        "scope": "agent", "scope_ref": agent, "metric": "cost_usd", "window": "calendar_month", "limit": 2.5,
+        "mode": "monitor", "on_unpriced": "allow",
+    });
+    assert!(round_trip(&world, "quota", declared.clone(), declared).await.starts_with("quota_"));
+    let declared = json!({
+        "provider": "openai", "model": "m", "component": "request", "unit": "request", "unit_price": 0.5,
+        "meter_type": "calls", "effective_from": "2025-01-01T00:00:00.000Z",
+    });
+    assert!(round_trip(&world, "project_price", declared.clone(), declared).await.starts_with("price_"));
+}
+
+#[tokio::test]
+async fn triggers_and_webhooks_read_back() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let declared = json!({
+        "name": "t", "type": "event", "target_type": "agent", "target_id": agent,
+        "event_pattern": "agents.*", "input": { "a": 1 }, "active": false,
+    });
+    let view = with_nulls(&declared, &["description", "action", "cron", "policy_id"]);
+    assert!(round_trip(&world, "trigger", declared, view).await.starts_with("trg_"));
+    let declared = json!({ "name": "w", "url": "http://x.test/hook", "events": ["*"] });
+    let view = with_nulls(&declared, &["description"]);
+    assert!(round_trip(&world, "webhook", declared, view).await.starts_with("wh_"));
+}
+
+#[tokio::test]
+async fn graphs_and_machines_read_back() {
+    let world = World::new();
+    let declared = json!({
+        "name": "o",
+        "nodes": [
+            { "id": "ask", "type": "human", "prompt": "go on?", "state_mapping": { "state.answer": { "var": "output" } } },
+            { "id": "wait", "type": "delay", "duration": 5 },
+        ],
+        "edges": [{ "from": "ask", "to": "wait", "condition": "yes" }],
+        "input_schema": { "type": "object" },
+    });
+    let view = with_nulls(&declared, &["description", "state_schema"]);
+    assert!(round_trip(&world, "orchestration", declared, view).await.starts_with("orch_"));
+    let declared = json!({
+        "name": "w",
+        "states": [{ "name": "new", "initial": true }, { "name": "done", "terminal": true, "kind": "human" }],
+        "transitions": [{ "name": "finish", "from": ["new"], "to": "done", "guard": { "var": "payload.ok" } }],
+    });
+    let view = with_nulls(&declared, &["description", "payload_schema"]);
+    assert!(round_trip(&world, "workflow", declared, view).await.starts_with("wfl_"));
+}
+
+#[tokio::test]
+async fn keys_and_policies_read_back() {
+    let world = World::new();
+    let declared =
+        json!({ "name": "p", "document": { "statement": [{ "effect": "Deny", "action": ["*"] }] } });
+    let view = with_nulls(&declared, &["description"]);
+    let policy = round_trip(&world, "policy", declared, view).await;
+    assert!(policy.starts_with("pol_"));
+    let declared = json!({ "name": "k", "policy_ids": [policy] });
+    assert!(round_trip(&world, "api_key", declared.clone(), declared).await.starts_with("key_"));
+}
+
 #[tokio::test]
 async fn an_update_changes_what_it_names_and_nothing_else() {
     let world = World::new();

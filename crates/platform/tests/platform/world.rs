@@ -242,7 +242,7 @@ impl World {
     }
 
     /// Stores a record that no type of ours makes yet.
-    pub(crate) async fn leave(&self, type_name: &str, id: &str, links: &[(&str, &str)]) {
+    pub(crate) async fn leave_record(&self, type_name: &str, id: &str, links: &[(&str, &str)]) {
         let link = |(field, to): &(&str, &str)| Link { field: (*field).to_owned(), to: (*to).to_owned() };
         let object = NewObject {
             id: id.to_owned(),
@@ -257,7 +257,7 @@ impl World {
     }
 
     /// Takes a record away, whatever it is.
-    pub(crate) async fn take(&self, id: &str) {
+    pub(crate) async fn take_record(&self, id: &str) {
         let id = id.to_owned();
         let job = Box::new(move |tx: &mut dyn DomainTx| tx.delete(&id).map(Json::Bool));
         self.store.domain(None, None, job).await.expect("a delete");

@@ -115,7 +115,7 @@ fn deletion(route: &'static RestRoute) -> Option<Endpoint> {
 
 fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
     let (method, filter) = match action.method {
-        ActionMethod::Get => (Method::GET, MethodFilter::GET),
+        ActionMethod::Get | ActionMethod::Reveal => (Method::GET, MethodFilter::GET),
         ActionMethod::Post => (Method::POST, MethodFilter::POST),
         ActionMethod::Delete => (Method::DELETE, MethodFilter::DELETE),
     };

@@ -4,6 +4,7 @@
 mod access;
 mod errors;
 mod following;
+mod formations_of_rules;
 mod formations_of_types;
 mod limits;
 mod matrix;
