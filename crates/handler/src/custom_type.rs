@@ -117,7 +117,9 @@ fn capabilities(declared: &[Capability], timeout: Duration) -> TypeCapabilities 
         read,
         list: false,
         retry: RetryRule::Never,
-        lookup: LookupRule::None,
+        // The idempotency key: a deploy that is run again sends an unknown create again (seed 4, "The
+        // handler protocol").
+        lookup: LookupRule::Token,
         replacement: Replacement::Discovered,
         write_only: WriteOnlyRule::AlwaysSend,
         // No property is declared to be fixed: the handler says so by what it answers.

@@ -96,7 +96,9 @@ impl Transport {
             tracing::warn!(%error, "some certificate authorities of the system can't be read");
         }
         if found.certs.is_empty() {
-            tracing::warn!("this system names no certificate authorities, so no handler is reached over https");
+            tracing::warn!(
+                "this system names no certificate authorities, so no handler is reached over https"
+            );
         }
         Self::trusting(found.certs)
     }

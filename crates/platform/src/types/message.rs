@@ -4,7 +4,7 @@
 use super::session::{self, CONVERSATION_ID, LAST_ACTIVITY};
 use crate::{
     Definition, Extra, Findings, Node, PlatformType, Refusal, RestParent, RestRoute, document::Document,
-    failure::not_found, rewrite::rewrite, scene::Scene, view::iso,
+    rewrite::rewrite, scene::Scene, view::iso,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, StoredObject, UniqueKey};
@@ -123,7 +123,11 @@ impl PlatformType for Message {
         let conversation_id = conversation.as_str().unwrap_or_default();
         // A conversation can be deleted under its session; what is said then would be lost.
         if tx.get(conversation_id)?.is_none() {
-            return Err(not_found("Conversation", conversation_id).into());
+            return Err(Refusal::new(
+                WireCode::ResourceNotFound,
+                format!("Conversation not found: {conversation_id}"),
+            )
+            .into());
         }
         let position = said(tx, scene.project, conversation_id)?;
         scene.system.insert(POSITION.to_owned(), json!(position + 1));
