@@ -13,6 +13,9 @@ use std::time::Duration;
 pub(crate) enum Effect {
     /// Certainly not.
     None,
+    /// Certainly not, and the handler said so itself, in its own words: nor had the same request
+    /// any effect when it was made before.
+    Refused,
     /// Who knows.
     Unknown,
 }
@@ -57,10 +60,11 @@ impl HandlerFailure {
 
     /// The failure as the result of a create, update or delete.
     pub(crate) fn into_result(self, operation: Operation) -> ProgressResult {
-        // The engine reads from the protocol's code only whether there may be an effect; what
-        // people read is the failure code.
+        // The engine reads from the protocol's code only whether there may be an effect, now or of
+        // an earlier attempt; what people read is the failure code.
         let code = match self.reason.effect {
-            Effect::None => OperationErrorCode::InvalidRequest,
+            Effect::None => OperationErrorCode::AccessDenied,
+            Effect::Refused => OperationErrorCode::InvalidRequest,
             Effect::Unknown => OperationErrorCode::InternalFailure,
         };
         ProgressResult {
@@ -112,7 +116,7 @@ mod tests {
     #[test]
     fn only_an_unsent_or_refused_request_is_certain_to_have_done_nothing() {
         let code = |sent| failure(Cause::TimedOut, sent).into_result(Operation::Create).error_code;
-        assert_eq!(code(false), Some(OperationErrorCode::InvalidRequest));
+        assert_eq!(code(false), Some(OperationErrorCode::AccessDenied));
         assert_eq!(code(true), Some(OperationErrorCode::InternalFailure));
     }
 

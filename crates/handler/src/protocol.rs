@@ -95,10 +95,13 @@ fn refused(reply: &Reply) -> Reason {
         None => format!("HTTP {number}"),
     };
     // A handler that refuses says so with a 4xx, or with a 5xx and a message. A 5xx without one
-    // may come from something between us, and so may a redirect that follows a deed.
+    // may come from something between us, and so may a redirect that follows a deed. Who was not
+    // believed was not heard, and what is there already may be our own, made by an earlier request.
+    let heard = ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::CONFLICT].contains(&status);
+    let is_error = status.is_client_error() || status.is_server_error();
     let effect = match status {
-        _ if status.is_client_error() => Effect::None,
-        _ if status.is_server_error() && message.is_some() => Effect::None,
+        _ if is_error && message.is_some() && heard => Effect::Refused,
+        _ if status.is_client_error() || is_error && message.is_some() => Effect::None,
         StatusCode::MOVED_PERMANENTLY | StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => {
             Effect::None
         }
@@ -239,6 +242,7 @@ mod tests {
     fn every_refusal_has_its_text_and_says_whether_anything_may_have_happened() {
         let shown: Vec<_> = [
             reply(422, r#"{"message": "the number is taken"}"#),
+            reply(409, r#"{"message": "it is there already"}"#),
             reply(404, ""),
             reply(400, r#"{"message": 7}"#),
             reply(401, r#"{"message": " "}"#),
@@ -263,11 +267,12 @@ mod tests {
         })
         .collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
-        None: the number is taken (HTTP 422)
+        Refused: the number is taken (HTTP 422)
+        None: it is there already (HTTP 409)
         None: HTTP 404
         None: HTTP 400
         None: HTTP 401
-        None: the carrier refuses (HTTP 500)
+        Refused: the carrier refuses (HTTP 500)
         Unknown: HTTP 500
         Unknown: HTTP 502
         None: HTTP 301, and redirects are not followed

@@ -78,7 +78,7 @@ fn the_registration_of_the_seed_is_a_type_with_the_abilities_it_declares() {
     let rules = rules(&types);
     let capabilities = rules.capabilities();
     assert!(capabilities.read && capabilities.validate && !capabilities.list);
-    assert_eq!((capabilities.retry, &capabilities.lookup), (RetryRule::Never, &LookupRule::None));
+    assert_eq!((capabilities.retry, &capabilities.lookup), (RetryRule::Never, &LookupRule::Token));
     assert_eq!(capabilities.replacement, Replacement::Discovered);
     assert_eq!(capabilities.write_only, WriteOnlyRule::AlwaysSend);
     assert_eq!(capabilities.iam, None);

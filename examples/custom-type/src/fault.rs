@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Fault {
     /// On which operation: `create`, `update`, `delete`, `read` or `validate`.
     pub on: String,
+    /// Of which resource, by its id; any, where this is left out.
+    #[serde(default)]
+    pub of: Option<String>,
     /// How often; 0 is always.
     #[serde(default = "once")]
     pub times: u32,
@@ -78,9 +81,10 @@ impl Faults {
         self.0.clear();
     }
 
-    /// The fault for an operation, which is used up by it.
-    pub(crate) fn take(&mut self, operation: &str) -> Option<Fault> {
-        let index = self.0.iter().position(|fault| fault.on == operation)?;
+    /// The fault for an operation on a resource, which is used up by it.
+    pub(crate) fn take(&mut self, operation: &str, id: &str) -> Option<Fault> {
+        let is_for = |fault: &Fault| fault.on == operation && fault.of.as_ref().is_none_or(|of| of == id);
+        let index = self.0.iter().position(is_for)?;
         let fault = self.0[index].clone();
         match self.0[index].times {
             0 => {}
@@ -97,14 +101,17 @@ mod tests {
 
     #[test]
     fn a_fault_is_used_up_unless_it_is_for_always() {
-        let fault = |times| Fault { on: "read".to_owned(), times, act: false, deed: Deed::Hang };
+        let fault = |times| Fault { on: "read".to_owned(), of: None, times, act: false, deed: Deed::Hang };
         let mut faults = Faults::default();
         faults.add(fault(2));
-        assert!(faults.take("create").is_none());
-        assert!(faults.take("read").is_some() && faults.take("read").is_some());
-        assert!(faults.take("read").is_none());
+        assert!(faults.take("create", "a").is_none());
+        assert!(faults.take("read", "a").is_some() && faults.take("read", "a").is_some());
+        assert!(faults.take("read", "a").is_none());
         faults.add(fault(0));
-        assert!((0..5).all(|_| faults.take("read").is_some()));
+        assert!((0..5).all(|_| faults.take("read", "a").is_some()));
+        let mut faults = Faults::default();
+        faults.add(Fault { of: Some("b".to_owned()), ..fault(1) });
+        assert!(faults.take("read", "a").is_none() && faults.take("read", "b").is_some());
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Service {
             key: key.to_owned(),
             properties: request.properties.keys().cloned().collect(),
         });
-        inner.faults.take(&request.operation)
+        inner.faults.take(&request.operation, &request.physical_resource_id)
     }
 }
 

@@ -45,7 +45,7 @@ fn after(world: &World, id: &str) -> String {
 }
 
 #[test]
-fn a_create_that_was_cut_off_is_not_known_and_is_not_made_again() {
+fn a_create_that_was_cut_off_is_repeated_by_a_person_and_by_nobody_else() {
     let world = World::new();
     world.home.write("template.json", one("a", "sms").to_string());
     let create = ["create-formation", "--name", "s", "--template-file", "template.json"];
@@ -53,9 +53,11 @@ fn a_create_that_was_cut_off_is_not_known_and_is_not_made_again() {
     let id = only_formation(&world);
     let agent = recovered(&world, &id);
     golden!("killed create", after(&world, &id));
+    assert_eq!(world.changes_asked(), ["create"], "recovery repeats nothing");
     drop(agent);
-    world.update(&id, &one("a", "sms"));
-    assert_eq!(world.changes_asked(), ["create"], "INV-2: never twice");
+    world.update(&id, &one("a", "sms")).ok();
+    assert_eq!(world.changes_asked(), ["create", "create"]);
+    assert_eq!(world.channels(), ["chan_1"], "INV-2");
 }
 
 #[test]

@@ -110,6 +110,11 @@ fn a_create_whose_handler_misbehaves_is_rolled_back_or_is_not_known() {
         case.state(&id);
         let ran = case.world.update(&id, &template("a", "sms"));
         case.step("again", ran.code, &id);
+        if ran.code != Some(0) {
+            // A credential is always sent, so what was found never looks as declared.
+            let ran = case.world.update(&id, &template("a", "sms")).ok();
+            case.step("once more", ran.code, &id);
+        }
         case.teardown(&id);
     });
     golden!("create matrix", text);

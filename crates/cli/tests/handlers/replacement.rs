@@ -58,8 +58,7 @@ fn a_retained_resource_leaves_its_old_object_alive() {
 fn an_old_object_that_does_not_go_is_told_of_and_tried_again() {
     let world = World::new();
     let id = world.deployed(&template("whatsapp", &json!({})));
-    let refusal = || Deed::Fail { status: 409, message: Some("it is still in use".to_owned()) };
-    world.misbehave("delete", false, refusal());
+    world.hold("chan_1");
     let leaked = world.update(&id, &template("discord", &json!({}))).ok().json();
     golden!("leaked replacement", after(&world, &id));
     assert_eq!(leaked["status"], "active");
@@ -68,7 +67,7 @@ fn an_old_object_that_does_not_go_is_told_of_and_tried_again() {
     assert_eq!(failure["physical_resource_id"], "chan_1");
     assert_eq!((text(failure, "logical_id"), text(failure, "resource_type")), ("Chan", "channel"));
     // It fails again, then it succeeds: without anything else to do.
-    world.misbehave("delete", false, refusal());
+    world.hold("chan_1");
     let again = world.update(&id, &template("discord", &json!({}))).ok().json();
     assert_eq!(again["error"]["code"], "FORMATION_REPLACE_CLEANUP_FAILED");
     let healed = world.update(&id, &template("discord", &json!({}))).ok().json();
@@ -80,10 +79,9 @@ fn an_old_object_that_does_not_go_is_told_of_and_tried_again() {
 fn a_teardown_tries_old_objects_again_and_never_fails_for_them() {
     let world = World::new();
     let id = world.deployed(&template("whatsapp", &json!({})));
-    let refusal = || Deed::Fail { status: 409, message: Some("it is still in use".to_owned()) };
-    world.misbehave("delete", false, refusal());
+    world.hold("chan_1");
     world.update(&id, &template("discord", &json!({}))).ok();
-    world.misbehave("delete", false, refusal());
+    world.hold("chan_1");
     world.home.run(&["delete-formation", &id]).ok();
     let asked = world.changes_asked();
     assert_eq!(asked.iter().filter(|asked| *asked == "delete chan_1").count(), 2, "{asked:?}");

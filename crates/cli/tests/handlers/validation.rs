@@ -79,6 +79,6 @@ fn the_types_that_exist_include_the_registered_ones() {
     world.home.write("t.yaml", "resources:\n  A: { type: chanel, properties: {} }\n");
     let ran = world.home.run(&["validate-formation", "--template-file", "t.yaml"]).exits(1);
     let shown = ran.shown();
-    assert!(shown.contains("secret, channel"), "{shown}");
+    assert!(shown.contains(", channel\""), "{shown}");
     assert!(shown.contains("did you mean `channel`?"), "{shown}");
 }

@@ -55,7 +55,14 @@ impl World {
 
     /// Tells the handler to misbehave once.
     pub(crate) fn misbehave(&self, on: &str, act: bool, deed: Deed) {
-        self.handler.misbehave(Fault { on: on.to_owned(), times: 1, act, deed });
+        self.handler.misbehave(Fault { on: on.to_owned(), of: None, times: 1, act, deed });
+    }
+
+    /// Tells the handler not to let an object go, once.
+    pub(crate) fn hold(&self, id: &str) {
+        let deed = Deed::Fail { status: 409, message: Some("it is still in use".to_owned()) };
+        let (on, of) = ("delete".to_owned(), Some(id.to_owned()));
+        self.handler.misbehave(Fault { on, of, times: 1, act: false, deed });
     }
 
     /// The operations that the handler was asked for, and of what.
