@@ -431,9 +431,7 @@ impl<'a> Draft<'a> {
         let told = public.filter_map(|name| self.properties.expose().as_object()?.get_key_value(*name));
         let told = Json::Object(told.map(|(name, value)| (name.clone(), value.clone())).collect());
         move |error| match &error {
-            DomainError::KeyTaken { key, .. } => {
-                kind.conflict(key, &told).map_or(error, |refusal| refusal.into())
-            }
+            DomainError::KeyTaken { key, .. } => kind.conflict(key, &told).map_or(error, Into::into),
             _ => error,
         }
     }

@@ -86,10 +86,10 @@ impl PlatformType for IngestionRule {
         }
         match (properties.member("tool_id"), properties.member("agent_id")) {
             (Some(_), Some(_)) => {
-                report(DiagnosticCode::ConflictingProperties, "tool_id and agent_id are mutually exclusive")
+                report(DiagnosticCode::ConflictingProperties, "tool_id and agent_id are mutually exclusive");
             }
             (None, None) => {
-                report(DiagnosticCode::MissingProperty, "exactly one of tool_id or agent_id is required")
+                report(DiagnosticCode::MissingProperty, "exactly one of tool_id or agent_id is required");
             }
             _ => {}
         }

@@ -123,12 +123,11 @@ fn check_transition(
     for (index, state) in from.map(Node::items).unwrap_or_default().into_iter().enumerate() {
         check_state_name(state, "from", name, &at.key("from").index(index), states, findings);
     }
-    match transition.member("to") {
-        Some(to) => check_state_name(to, "to", name, &at.key("to"), states, findings),
-        None => {
-            let message = format!("Transition '{name}' must name a `to` state.");
-            report(findings, DiagnosticCode::MissingProperty, at.key("to"), message);
-        }
+    if let Some(to) = transition.member("to") {
+        check_state_name(to, "to", name, &at.key("to"), states, findings);
+    } else {
+        let message = format!("Transition '{name}' must name a `to` state.");
+        report(findings, DiagnosticCode::MissingProperty, at.key("to"), message);
     }
     if let Some(guard) = transition.member("guard").filter(|guard| !guard.is_expression()) {
         if guard.is_object() {
