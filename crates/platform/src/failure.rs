@@ -33,7 +33,7 @@ impl Failed {
         match error {
             DomainError::NotFound { id } => Self::NotFound(match entry {
                 Some(entry) => entry.not_found(&id),
-                None => Refusal::new(WireCode::ResourceNotFound, format!("{noun} not found: {id}")),
+                None => not_found(noun, &id),
             }),
             DomainError::VersionConflict { id, expected, found } => Self::Refused(
                 Refusal::new(
@@ -58,4 +58,9 @@ impl Failed {
             fault @ DomainError::Fault(_) => Self::Store(StoreError::Object(fault)),
         }
     }
+}
+
+/// The refusal of an id that is not there and that no type of its own speaks for.
+pub(crate) fn not_found(noun: &str, id: &str) -> Refusal {
+    Refusal::new(WireCode::ResourceNotFound, format!("{noun} not found: {id}"))
 }
