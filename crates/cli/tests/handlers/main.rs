@@ -4,8 +4,6 @@
 #![allow(clippy::format_push_string, reason = "goldens are built line by line")]
 
 #[path = "../common/mod.rs"]
-#![allow(clippy::format_push_string, reason = "the texts are short")]
-
 mod common;
 
 mod boot;
