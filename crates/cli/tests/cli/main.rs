@@ -16,4 +16,5 @@ mod parameters;
 mod plan;
 mod secrets;
 mod terminal;
+mod users;
 mod wording;
