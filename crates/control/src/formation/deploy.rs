@@ -215,13 +215,16 @@ impl Control {
         let Beginning { principal, project, stack, operation, kind, record, permitted, decisions } =
             beginning;
         let plan = Arc::new(ready.plan);
-        let decisions = decided_steps(&plan, &ready.rows, decisions)?;
+        let decided = decided_steps(&plan, &ready.rows, decisions)?;
         let new_rows = plan.steps.iter().filter_map(|step| match step.row {
             RowRef::New(number) => Some(number + 1),
             RowRef::Existing(_) => None,
         });
         let minted = (0..new_rows.max().unwrap_or(0)).map(|_| ids::mint("form_res").into()).collect();
-        let detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
+        let mut detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
+        if !decisions.is_empty() {
+            detail["unknown_outcomes"] = serde_json::json!(decisions);
+        }
         let request = BeginRequest {
             id: operation.clone(),
             kind,
@@ -234,7 +237,7 @@ impl Control {
             objects: vec![record],
             requires: vec![project.to_string()],
             audit: vec![permitted.record(stack.as_str(), detail)],
-            decisions,
+            decisions: decided,
         };
         match self.engine.begin(request).await {
             Ok(_) => Ok(Deploy { formation: stack, operation }),
