@@ -7,6 +7,7 @@
 //! these types. A client therefore compiles without the engine.
 
 mod client;
+mod drift;
 mod error;
 mod event;
 mod formation;
@@ -25,6 +26,7 @@ pub use client::{
     Answer, ApiError, Client, ClientError, Endpoint, EndpointError, HttpMethod, OperationStream, StreamItem,
     TransportError,
 };
+pub use drift::{DriftChange, DriftStatus, FormationDrift, ResourceDrift};
 pub use error::{ErrorBody, ErrorDetail};
 pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
 pub use formation::{

@@ -34,9 +34,10 @@ pub use audit_log::AuditEntry;
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
-    CreateFormation, Decisions, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView,
-    GraphNodeView, GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation,
-    SavedPlanView, UpdateFormation, ValidateFormation, Validation,
+    CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
+    FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,
+    PlanDiff, PlanFormation, PlannedFormation, ResourceDrift, SavedPlanView, UpdateFormation,
+    ValidateFormation, Validation,
 };
 pub use gate::Gate;
 pub use input::{JsonMap, TemplateInput};

@@ -150,6 +150,7 @@ fn schemas() -> Map<String, Json> {
     add::<wire::CreateFormation>(&mut all);
     add::<wire::UpdateFormation>(&mut all);
     add::<wire::Formation>(&mut all);
+    add::<wire::FormationDrift>(&mut all);
     add::<wire::DeleteResult>(&mut all);
     add::<wire::OperationAccepted>(&mut all);
     add::<wire::FormationOperation>(&mut all);

@@ -3,9 +3,9 @@
 use super::{Client, ClientError, HttpMethod, encode};
 use crate::{
     AttachPolicies, AuditEntry, CancelOperation, CreateFormation, CreateProject, CreateToken, CreateUser,
-    Credentials, DeleteResult, EventPage, Formation, FormationOperation, Graph, GraphFormation, Login,
-    NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult, Project, Token, UpdateFormation,
-    User, ValidateFormation, Validation,
+    Credentials, DeleteResult, EventPage, Formation, FormationDrift, FormationOperation, Graph,
+    GraphFormation, Login, NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult, Project,
+    Token, UpdateFormation, User, ValidateFormation, Validation,
 };
 use HttpMethod::{Delete, Get, Patch, Post, Put};
 use formwork_model::Json;
@@ -85,6 +85,11 @@ impl Client {
     /// One formation with its resources.
     pub async fn get_formation(&self, id: &str) -> Result<Formation, ClientError> {
         self.call(Get, item("/formations", id)).decoded().await
+    }
+
+    /// What was changed out of band.
+    pub async fn get_formation_drift(&self, id: &str) -> Result<FormationDrift, ClientError> {
+        self.call(Get, format!("{}/drift", item("/formations", id))).patient().decoded().await
     }
 
     /// Tears a formation down and waits for it. A teardown that could not finish is the error

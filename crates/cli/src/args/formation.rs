@@ -155,6 +155,15 @@ pub(crate) struct DeleteFormation {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Drift {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    /// Exit with 10 if anything differs
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ListFormations {
     /// Only those of this project
     #[arg(long, value_name = "ID")]

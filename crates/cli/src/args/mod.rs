@@ -6,8 +6,8 @@ mod spelling;
 mod user;
 
 pub(crate) use formation::{
-    ApplyPlan, CreateFormation, Decisions, DeleteFormation, FormationId, ListFormations, ParameterArgs,
-    PlanFormation, PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
+    ApplyPlan, CreateFormation, Decisions, DeleteFormation, Drift, FormationId, ListFormations,
+    ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -113,6 +113,8 @@ pub(crate) enum Static {
     DeleteFormation(DeleteFormation),
     /// List a formation's operations with their events
     ListFormationEvents(FormationEvents),
+    /// Show what was changed out of band since the last deploy
+    Drift(Drift),
     /// Show a plan that was kept
     GetPlan(PlanHash),
     /// Carry a plan that was kept out, exactly as it is
@@ -357,7 +359,7 @@ fn family(program: &OsString) -> Family {
 }
 
 /// Commands that `soat` does not have.
-const NOT_SOAT: &[&str] = &["agent", "explain", "graph"];
+const NOT_SOAT: &[&str] = &["agent", "drift", "explain", "graph"];
 
 /// Parses a command line.
 ///

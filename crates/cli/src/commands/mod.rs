@@ -5,6 +5,7 @@ mod basics;
 mod completions;
 mod configure;
 mod deploy;
+mod drift;
 pub(crate) mod error;
 pub(crate) mod explain;
 mod formation;
@@ -71,6 +72,7 @@ fn need(command: &Command) -> Need {
             | Static::ListFormations(_)
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
+            | Static::Drift(_)
             | Static::GetOperation(_)
             | Static::GetPlan(_)
             | Static::ListProjects(_)
@@ -104,6 +106,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListFormations(arguments) => formation::list(session, &arguments).await,
         Static::GetFormation(arguments) => formation::get(session, &arguments).await,
         Static::ListFormationEvents(arguments) => formation::events(session, &arguments).await,
+        Static::Drift(arguments) => drift::run(session, &arguments).await,
         Static::GetPlan(plan) => basics::get(session, "/plans", &plan.plan_hash).await,
         Static::ApplyPlan(arguments) => deploy::apply_plan(session, &arguments).await,
         Static::GetOperation(operation) => basics::get_operation(session, &operation).await,

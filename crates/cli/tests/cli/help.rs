@@ -14,6 +14,7 @@ fn each_family_and_its_main_commands_have_help() {
         "plan-formation -h",
         "validate-formation -h",
         "delete-formation -h",
+        "drift -h",
         "list-formations -h",
         "get-formation -h",
         "watch-operation -h",

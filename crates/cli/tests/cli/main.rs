@@ -8,6 +8,7 @@ mod configure;
 mod contention;
 mod crud;
 mod deploy;
+mod drift;
 mod failure;
 mod help;
 mod hostile;

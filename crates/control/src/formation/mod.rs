@@ -3,6 +3,7 @@
 mod authorise;
 mod deploy;
 mod destroy;
+mod drift;
 mod graph;
 mod handlers;
 mod plan;
@@ -17,6 +18,7 @@ mod view;
 pub(crate) const SRN_TYPE: &str = "formation";
 
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
+pub use drift::{DriftChange, DriftFound, FormationDrift, ResourceDrift};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;

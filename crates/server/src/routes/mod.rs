@@ -1,6 +1,7 @@
 //! The routes, by what they are about.
 
 pub(crate) mod audit;
+pub(crate) mod drift;
 pub(crate) mod formations;
 pub(crate) mod operations;
 pub(crate) mod plans;

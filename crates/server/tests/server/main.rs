@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod access;
+mod drift;
 mod errors;
 mod following;
 mod formations_of_rules;
