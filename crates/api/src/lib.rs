@@ -17,6 +17,7 @@ mod page;
 mod plan;
 mod project;
 mod requests;
+mod revision;
 mod time;
 mod token;
 mod user;
@@ -42,6 +43,7 @@ pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
     PlanFormation, UpdateFormation, ValidateFormation,
 };
+pub use revision::FormationRevision;
 pub use time::Time;
 pub use token::{NewToken, Token};
 pub use user::{AttachPolicies, AuditEntry, CreateUser, Credentials, Login, User, UserRole};

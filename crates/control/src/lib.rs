@@ -36,7 +36,7 @@ pub use error::ControlError;
 pub use formation::{
     CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
     FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,
-    PlanDiff, PlanFormation, PlannedFormation, ResourceDrift, SavedPlanView, UpdateFormation,
+    PlanDiff, PlanFormation, PlannedFormation, ResourceDrift, RevisionView, SavedPlanView, UpdateFormation,
     ValidateFormation, Validation,
 };
 pub use gate::Gate;

@@ -151,6 +151,7 @@ fn schemas() -> Map<String, Json> {
     add::<wire::UpdateFormation>(&mut all);
     add::<wire::Formation>(&mut all);
     add::<wire::FormationDrift>(&mut all);
+    add::<wire::FormationRevision>(&mut all);
     add::<wire::DeleteResult>(&mut all);
     add::<wire::OperationAccepted>(&mut all);
     add::<wire::FormationOperation>(&mut all);

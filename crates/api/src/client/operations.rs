@@ -3,9 +3,9 @@
 use super::{Client, ClientError, HttpMethod, encode};
 use crate::{
     AttachPolicies, AuditEntry, CancelOperation, CreateFormation, CreateProject, CreateToken, CreateUser,
-    Credentials, DeleteResult, EventPage, Formation, FormationDrift, FormationOperation, Graph,
-    GraphFormation, Login, NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult, Project,
-    Token, UpdateFormation, User, ValidateFormation, Validation,
+    Credentials, DeleteResult, EventPage, Formation, FormationDrift, FormationOperation, FormationRevision,
+    Graph, GraphFormation, Login, NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult,
+    Project, Token, UpdateFormation, User, ValidateFormation, Validation,
 };
 use HttpMethod::{Delete, Get, Patch, Post, Put};
 use formwork_model::Json;
@@ -90,6 +90,27 @@ impl Client {
     /// What was changed out of band.
     pub async fn get_formation_drift(&self, id: &str) -> Result<FormationDrift, ClientError> {
         self.call(Get, format!("{}/drift", item("/formations", id))).patient().decoded().await
+    }
+
+    /// A page of what a formation's deploys applied, newest first, without the templates.
+    pub async fn list_formation_revisions(
+        &self,
+        id: &str,
+        limit: Option<u64>,
+        offset: Option<u64>,
+    ) -> Result<Page<FormationRevision>, ClientError> {
+        let query = page(limit, offset);
+        let path = format!("{}/revisions", item("/formations", id));
+        self.call(Get, path).query(borrowed(&query)).decoded().await
+    }
+
+    /// What one of a formation's deploys applied.
+    pub async fn get_formation_revision(
+        &self,
+        id: &str,
+        revision: u64,
+    ) -> Result<FormationRevision, ClientError> {
+        self.call(Get, format!("{}/revisions/{revision}", item("/formations", id))).decoded().await
     }
 
     /// Tears a formation down and waits for it. A teardown that could not finish is the error

@@ -6,8 +6,9 @@ mod spelling;
 mod user;
 
 pub(crate) use formation::{
-    ApplyPlan, CreateFormation, Decisions, DeleteFormation, Drift, FormationId, ListFormations,
-    ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
+    ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
+    FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
+    ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -115,6 +116,12 @@ pub(crate) enum Static {
     ListFormationEvents(FormationEvents),
     /// Show what was changed out of band since the last deploy
     Drift(Drift),
+    /// List what a formation's deploys applied, newest first
+    ListFormationRevisions(FormationEvents),
+    /// Show what one of a formation's deploys applied
+    GetFormationRevision(FormationRevision),
+    /// Show what changed in the template from one deploy to another, as a unified diff
+    DiffFormationRevisions(DiffFormationRevisions),
     /// Show a plan that was kept
     GetPlan(PlanHash),
     /// Carry a plan that was kept out, exactly as it is
@@ -359,7 +366,15 @@ fn family(program: &OsString) -> Family {
 }
 
 /// Commands that `soat` does not have.
-const NOT_SOAT: &[&str] = &["agent", "drift", "explain", "graph"];
+const NOT_SOAT: &[&str] = &[
+    "agent",
+    "diff-formation-revisions",
+    "drift",
+    "explain",
+    "get-formation-revision",
+    "graph",
+    "list-formation-revisions",
+];
 
 /// Parses a command line.
 ///

@@ -12,6 +12,7 @@ mod formation;
 mod graph;
 mod request;
 mod resource;
+mod revisions;
 mod users;
 
 pub(crate) use error::CommandError;
@@ -73,6 +74,9 @@ fn need(command: &Command) -> Need {
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
             | Static::Drift(_)
+            | Static::ListFormationRevisions(_)
+            | Static::GetFormationRevision(_)
+            | Static::DiffFormationRevisions(_)
             | Static::GetOperation(_)
             | Static::GetPlan(_)
             | Static::ListProjects(_)
@@ -107,6 +111,9 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::GetFormation(arguments) => formation::get(session, &arguments).await,
         Static::ListFormationEvents(arguments) => formation::events(session, &arguments).await,
         Static::Drift(arguments) => drift::run(session, &arguments).await,
+        Static::ListFormationRevisions(arguments) => revisions::list(session, &arguments).await,
+        Static::GetFormationRevision(arguments) => revisions::get(session, &arguments).await,
+        Static::DiffFormationRevisions(arguments) => revisions::diff(session, &arguments).await,
         Static::GetPlan(plan) => basics::get(session, "/plans", &plan.plan_hash).await,
         Static::ApplyPlan(arguments) => deploy::apply_plan(session, &arguments).await,
         Static::GetOperation(operation) => basics::get_operation(session, &operation).await,

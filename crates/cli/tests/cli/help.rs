@@ -15,6 +15,7 @@ fn each_family_and_its_main_commands_have_help() {
         "validate-formation -h",
         "delete-formation -h",
         "drift -h",
+        "diff-formation-revisions -h",
         "list-formations -h",
         "get-formation -h",
         "watch-operation -h",

@@ -15,6 +15,7 @@ mod hostile;
 mod interrupt;
 mod parameters;
 mod plan;
+mod revisions;
 mod secrets;
 mod terminal;
 mod wording;

@@ -66,6 +66,9 @@ pub(crate) struct FormationDoc {
     pub(crate) resolved_parameters: Option<Json>,
     #[serde(default)]
     pub(crate) error: Option<Failure>,
+    /// The revision of the last successful deploy.
+    #[serde(default)]
+    pub(crate) revision: u64,
     /// What the running operation will make of it.
     #[serde(default)]
     pub(crate) pending: Option<Pending>,
@@ -140,6 +143,7 @@ impl FormationDoc {
             resolved_metadata: None,
             resolved_parameters: None,
             error: None,
+            revision: 0,
             pending: Some(pending),
         }
     }

@@ -150,7 +150,7 @@ impl Control {
 
     /// A stored template with its declared credentials masked. One that no longer parses, since
     /// rules may have become stricter, is not shown at all rather than shown unmasked.
-    fn masked(&self, template: Json) -> Json {
+    pub(crate) fn masked(&self, template: Json) -> Json {
         match self.check_template(&TemplateInput::Json(template)) {
             (Some(template), _) => template.credentials_masked(&*self.catalog),
             (None, _) => Json::Null,

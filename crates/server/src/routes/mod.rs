@@ -7,6 +7,7 @@ pub(crate) mod operations;
 pub(crate) mod plans;
 pub(crate) mod projects;
 pub(crate) mod resources;
+pub(crate) mod revisions;
 pub(crate) mod system;
 pub(crate) mod tokens;
 pub(crate) mod users;
