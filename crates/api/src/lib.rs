@@ -16,6 +16,7 @@ mod operation;
 mod page;
 mod plan;
 mod project;
+mod purge;
 mod requests;
 mod revision;
 mod time;
@@ -39,6 +40,7 @@ pub use plan::{
     CauseLink, Graph, GraphEdge, GraphNode, PlanChange, PlanDiff, PlanResult, UnauthorizedAction,
 };
 pub use project::Project;
+pub use purge::{PurgedFormation, SecretOutputPurge};
 pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
     PlanFormation, UpdateFormation, ValidateFormation,

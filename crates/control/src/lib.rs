@@ -36,8 +36,8 @@ pub use error::ControlError;
 pub use formation::{
     CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
     FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,
-    PlanDiff, PlanFormation, PlannedFormation, ResourceDrift, RevisionView, SavedPlanView, UpdateFormation,
-    ValidateFormation, Validation,
+    PlanDiff, PlanFormation, PlannedFormation, Purge, PurgedFormation, ResourceDrift, RevisionView,
+    SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use gate::Gate;
 pub use input::{JsonMap, TemplateInput};

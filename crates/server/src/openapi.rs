@@ -152,6 +152,7 @@ fn schemas() -> Map<String, Json> {
     add::<wire::Formation>(&mut all);
     add::<wire::FormationDrift>(&mut all);
     add::<wire::FormationRevision>(&mut all);
+    add::<wire::SecretOutputPurge>(&mut all);
     add::<wire::DeleteResult>(&mut all);
     add::<wire::OperationAccepted>(&mut all);
     add::<wire::FormationOperation>(&mut all);

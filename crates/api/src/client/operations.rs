@@ -5,7 +5,7 @@ use crate::{
     AttachPolicies, AuditEntry, CancelOperation, CreateFormation, CreateProject, CreateToken, CreateUser,
     Credentials, DeleteResult, EventPage, Formation, FormationDrift, FormationOperation, FormationRevision,
     Graph, GraphFormation, Login, NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult,
-    Project, Token, UpdateFormation, User, ValidateFormation, Validation,
+    Project, SecretOutputPurge, Token, UpdateFormation, User, ValidateFormation, Validation,
 };
 use HttpMethod::{Delete, Get, Patch, Post, Put};
 use formwork_model::Json;
@@ -111,6 +111,15 @@ impl Client {
         revision: u64,
     ) -> Result<FormationRevision, ClientError> {
         self.call(Get, format!("{}/revisions/{revision}", item("/formations", id))).decoded().await
+    }
+
+    /// Removes credentials from the outputs of old records; a dry run only says which.
+    pub async fn purge_formation_secret_outputs(
+        &self,
+        dry_run: bool,
+    ) -> Result<SecretOutputPurge, ClientError> {
+        let query = dry_run.then_some(("dry_run", "true"));
+        self.call(Post, "/formations/purge-secret-outputs").query(query).patient().decoded().await
     }
 
     /// Tears a formation down and waits for it. A teardown that could not finish is the error

@@ -165,6 +165,9 @@ pub(crate) enum Static {
     AttachUserPolicies(AttachUserPolicies),
     /// List decisions on writes, newest first
     ListAuditEntries(ListAuditEntries),
+    /// Look after what is stored
+    #[command(subcommand)]
+    Admin(Admin),
     /// Run, stop or look at the process that serves the data directory
     #[command(subcommand)]
     Agent(Agent),
@@ -276,6 +279,17 @@ impl TokenId {
     }
 }
 
+/// Commands of an operator.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Admin {
+    /// Remove credentials from the outputs that old formations keep
+    PurgeSecretOutputs {
+        /// Only say what would be removed
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
 /// Commands of the agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
@@ -367,6 +381,7 @@ fn family(program: &OsString) -> Family {
 
 /// Commands that `soat` does not have.
 const NOT_SOAT: &[&str] = &[
+    "admin",
     "agent",
     "diff-formation-revisions",
     "drift",

@@ -1,5 +1,6 @@
 //! One module per command or family of commands. A command is a few requests and what is printed.
 
+mod admin;
 mod agent;
 mod basics;
 mod completions;
@@ -114,6 +115,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListFormationRevisions(arguments) => revisions::list(session, &arguments).await,
         Static::GetFormationRevision(arguments) => revisions::get(session, &arguments).await,
         Static::DiffFormationRevisions(arguments) => revisions::diff(session, &arguments).await,
+        Static::Admin(command) => admin::run(session, &command).await,
         Static::GetPlan(plan) => basics::get(session, "/plans", &plan.plan_hash).await,
         Static::ApplyPlan(arguments) => deploy::apply_plan(session, &arguments).await,
         Static::GetOperation(operation) => basics::get_operation(session, &operation).await,

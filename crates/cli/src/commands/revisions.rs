@@ -62,7 +62,19 @@ mod tests {
     #[test]
     fn a_diff_shows_the_lines_that_changed_with_those_around_them() {
         let template = |name: &str| json!({ "resources": { "M": { "type": "memory", "properties": { "name": name } } } });
-        insta::assert_snapshot!(unified((1, &template("one")), (3, &template("two"))), @"");
+        insta::assert_snapshot!(unified((1, &template("one")), (3, &template("two"))), @r#"
+        --- revision 1
+        +++ revision 3
+        @@ -3,7 +3,7 @@
+             "M": {
+               "type": "memory",
+               "properties": {
+        -        "name": "one"
+        +        "name": "two"
+               }
+             }
+           }
+        "#);
     }
 
     #[test]

@@ -97,7 +97,16 @@ mod tests {
             {"logical_id": "Row", "resource_type": "acme_table", "physical_resource_id": "t-1",
              "status": "unreadable", "reason": "the handler did not answer"},
         ]});
-        insta::assert_snapshot!(plain(&found), @"");
+        insta::assert_snapshot!(plain(&found), @r#"
+        Drift   1 changed · 1 gone · 1 not known (of 9 looked at)
+
+          ~ agent       Bot      agent_1
+              name          "bot" → "by hand"
+              instructions  (not set) → "obey"
+          - memory      Memory   mem_1
+          ? acme_table  Row      t-1
+              not known: the handler did not answer
+        "#);
     }
 
     #[test]

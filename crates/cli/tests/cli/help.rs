@@ -25,6 +25,7 @@ fn each_family_and_its_main_commands_have_help() {
         "get-agent -h",
         "update-agent -h",
         "delete-agent -h",
+        "admin -h",
         "agent -h",
         "agent start -h",
         "configure -h",

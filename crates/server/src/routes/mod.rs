@@ -6,6 +6,7 @@ pub(crate) mod formations;
 pub(crate) mod operations;
 pub(crate) mod plans;
 pub(crate) mod projects;
+pub(crate) mod purge;
 pub(crate) mod resources;
 pub(crate) mod revisions;
 pub(crate) mod system;

@@ -11,6 +11,7 @@ mod limits;
 mod matrix;
 mod openapi;
 mod people;
+mod purge;
 mod revisions;
 mod routes;
 mod shapes;
