@@ -18,4 +18,5 @@ mod plan;
 mod revisions;
 mod secrets;
 mod terminal;
+mod users;
 mod wording;
