@@ -61,7 +61,10 @@ mod tests {
 
     #[test]
     fn a_diff_shows_the_lines_that_changed_with_those_around_them() {
-        let template = |name: &str| json!({ "resources": { "M": { "type": "memory", "properties": { "name": name } } } });
+        let template = |name: &str| {
+            let memory = json!({ "type": "memory", "properties": { "name": name } });
+            json!({ "resources": { "M": memory } })
+        };
         insta::assert_snapshot!(unified((1, &template("one")), (3, &template("two"))), @r#"
         --- revision 1
         +++ revision 3
