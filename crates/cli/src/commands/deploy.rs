@@ -44,6 +44,7 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
         .with("metadata", metadata)
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("plan_hash", arguments.plan_hash.as_deref())
+        .with("revision", arguments.revision)
         .with("unknown_outcomes", outcomes(&arguments.decisions)?)
         .build();
     let client = session.client().clone().with_timeout(None);

@@ -44,6 +44,8 @@ pub struct CreateFormation {
 pub struct UpdateFormation {
     /// The template; `None` applies the stored one again.
     pub template: Option<TemplateInput>,
+    /// The revision to apply in place of a template.
+    pub revision: Option<u64>,
     /// Static annotations: `None` leaves them, `Some(None)` clears them.
     pub metadata: Option<Option<Json>>,
     /// The parameters.
@@ -170,7 +172,7 @@ impl Control {
         let permit = self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?;
         check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
         self.demand_idle(&existing).await?;
-        let input = self.template_or_stored(request.template, Some(&existing))?;
+        let input = self.template_of(request.template, request.revision, Some(&existing)).await?;
         let mut prepared = self.prepare(&input)?;
         let supplied = supplied(request.parameters.as_ref(), true);
         let readying = Readying {
