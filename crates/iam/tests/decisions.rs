@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
 
+#[expect(clippy::needless_pass_by_value, reason = "called with `json!` in place")]
 fn policy(id: &str, statements: Json) -> Policy {
     let document = PolicyDocument::parse(&json!({ "statement": statements })).expect("valid");
     Policy { id: id.to_owned(), document: Some(Arc::new(document)) }

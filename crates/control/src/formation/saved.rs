@@ -118,7 +118,7 @@ impl Control {
         let mut plan = Plan::clone(&saved.plan);
         let onto = match request.formation.clone() {
             Some(id) => self.onto_existing(p, id, request, &operation).await?,
-            None => self.onto_new(&saved, request, name, &operation, &mut plan).await?,
+            None => self.onto_new(&saved, request, name, &operation, &mut plan)?,
         };
         let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
@@ -185,7 +185,7 @@ impl Control {
         Ok(Onto { rows: self.reader.rows(&stack).await?, stack, record, kind })
     }
 
-    async fn onto_new(
+    fn onto_new(
         &self,
         saved: &SavedPlan,
         request: Request,
