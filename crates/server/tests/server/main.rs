@@ -11,6 +11,7 @@ mod matrix;
 mod openapi;
 mod people;
 mod routes;
+mod saved_plans;
 mod shapes;
 mod sockets;
 mod users;
