@@ -5,6 +5,7 @@ mod deploy;
 mod destroy;
 mod graph;
 mod handlers;
+mod masked;
 mod plan;
 mod prepare;
 mod record;
@@ -18,6 +19,7 @@ pub(crate) const SRN_TYPE: &str = "formation";
 
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
+pub(crate) use masked::MaskedTemplates;
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use record::FormationStatus;
 pub(crate) use record::{FormationDoc, Pending, live_link};

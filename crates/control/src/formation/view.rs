@@ -6,6 +6,7 @@ use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
 use formwork_store::{ListQuery, Page};
+use std::sync::Arc;
 
 /// A formation, safe to show.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct FormationView {
     /// Its name.
     pub name: String,
     /// Its template, expressions as written, credentials masked.
-    pub template: Json,
+    pub template: Arc<Json>,
     /// Its outputs.
     pub outputs: Option<Json>,
     /// How far it is.
@@ -128,7 +129,7 @@ impl Control {
     }
 
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
-        let template = self.masked(record.template(&self.key)?);
+        let template = self.masked_template(&record)?;
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
         Ok(FormationView {
             id,
@@ -146,6 +147,16 @@ impl Control {
             created_at,
             updated_at,
         })
+    }
+
+    fn masked_template(&self, record: &FormationRecord) -> Result<Arc<Json>, ControlError> {
+        if let Some(template) = self.masked_templates.get(&record.id, record.version) {
+            return Ok(template);
+        }
+        let template = Arc::new(self.masked(record.template(&self.key)?));
+        let bytes = record.doc.template.as_ref().map_or(0, |sealed| sealed.as_str().len());
+        self.masked_templates.put(&record.id, record.version, &template, bytes);
+        Ok(template)
     }
 
     /// A stored template with its declared credentials masked. One that no longer parses, since
