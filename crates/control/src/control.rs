@@ -1,5 +1,6 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
+use crate::formation::MaskedTemplates;
 use crate::{ControlError, TypeCatalog, finish::Finisher, logins::Logins};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
@@ -32,6 +33,7 @@ pub struct Control {
     pub(crate) limits: Limits,
     pub(crate) default_project: DefaultProject,
     pub(crate) logins: Logins,
+    pub(crate) masked_templates: MaskedTemplates,
 }
 
 /// The project that is meant where nothing names one; known once the store is open.
@@ -89,6 +91,7 @@ impl Control {
             clock,
             limits: options.limits,
             default_project: DefaultProject::default(),
+            masked_templates: MaskedTemplates::default(),
         };
         let project = control.default_project().await?;
         let _ = control.default_project.0.set(project.id);

@@ -48,6 +48,8 @@ pub struct Operation {
     pub(crate) undoing: Vec<StackUndo>,
     /// What a person decided beforehand about effects of earlier operations.
     pub(crate) decisions: FxHashMap<StepId, Option<(NativeId, Stored)>>,
+    /// Rows that the store does not let go, and why.
+    refused: FxHashMap<RowId, Failure>,
     pub(crate) out: Draft,
     stacks: FxHashSet<StackId>,
 }
@@ -95,6 +97,7 @@ impl Operation {
             queued: FxHashMap::default(),
             stopped: vec![false; stacks],
             decisions: FxHashMap::default(),
+            refused: FxHashMap::default(),
             undoing: std::iter::repeat_with(StackUndo::default).take(stacks).collect(),
             out: Draft::default(),
             stacks: spec.plan.stacks.iter().map(|stack| stack.id.clone()).collect(),
@@ -121,6 +124,18 @@ impl Operation {
     /// crash before that forgets it, and the step settles as if nobody had decided.
     pub fn decide(&mut self, step: StepId, adopt: Option<(NativeId, Stored)>) {
         self.decisions.insert(step, adopt);
+    }
+
+    /// Notes that the store refused to let a row go, before anything of it was made durable: the
+    /// steps, and undos, that would delete its object fail. Given between [`replay`](Self::replay)
+    /// and [`resume`](Self::resume); a crash forgets it, and the store is asked again.
+    pub fn refuse(&mut self, row: RowId, failure: Failure) {
+        self.refused.insert(row, failure);
+    }
+
+    /// Why the row of a step can't go.
+    pub(crate) fn refusal(&self, step: &Step) -> Option<Failure> {
+        self.refused.get(&self.row_id(&step.row)).cloned()
     }
 
     /// Begins, once what [`open`](Self::open) gave is durable.

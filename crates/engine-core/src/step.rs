@@ -48,6 +48,11 @@ impl Operation {
             self.settle(now, key, Outcome::Failed { failure });
             return;
         }
+        let goes = matches!(step.action, Action::Delete { .. } | Action::Forget);
+        if let Some(failure) = self.refusal(step).filter(|_| goes) {
+            self.settle(now, key, Outcome::Failed { failure });
+            return;
+        }
         match &step.action {
             Action::NoOp => self.settle(now, key, Outcome::NoOp),
             Action::Forget => self.settle(now, key, Outcome::Forgotten),

@@ -269,8 +269,12 @@ impl Operation {
     }
 
     /// Why an object must stay: something of another stack, which stays, builds on it, or its row
-    /// waits for the outcome of another call.
+    /// waits for the outcome of another call, or something of a stack outside this operation refers
+    /// to it.
     fn why_not_undone(&self, step: StepId) -> Option<Failure> {
+        if let Some(refusal) = self.step(step).and_then(|step| self.refusal(step)) {
+            return Some(refusal);
+        }
         let user = self.layout.dependents(step).find(|other| {
             let made =
                 || self.facts.steps[other.index()].forward.ending().is_some_and(|end| end.made.is_some());

@@ -141,7 +141,12 @@ impl Driver {
         let now = self.shared.clock.now();
         let mut batch = match self.beginning {
             Beginning::Start => self.operation.start(now),
-            Beginning::Resume => self.operation.resume(now),
+            Beginning::Resume => {
+                for (row, failure) in &ends.refused {
+                    self.operation.refuse(row.clone(), failure.clone());
+                }
+                self.operation.resume(now)
+            }
         };
         // Requests that a failed commit may have lost.
         self.handle(&mut batch, ends.unsettled.clone());

@@ -18,7 +18,7 @@ use formwork_model::{
     Entry, InstanceKey, Observation, OperationId, OperationRecord, OperationStatus, OwnerId, Plan, RowId,
 };
 use formwork_secret::random_bytes;
-use formwork_store::{Begin, Begun, LeaseHolder, Store, StoreError, TakenOver};
+use formwork_store::{Begin, Begun, LeaseHolder, OpenOperation, Store, StoreError, TakenOver};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,8 +74,8 @@ impl Engine {
         is_dead: &(dyn Fn(&OwnerId) -> bool + Send + Sync),
     ) -> Result<Vec<OperationHandle>, StoreError> {
         let mut recovered = Vec::new();
-        for (record, holder) in self.shared.store.reader().open_operations().await? {
-            if self.handle(&record.id).is_some() || self.shared.is_stopping() {
+        for OpenOperation { id, holder, .. } in self.shared.store.reader().open_operations().await? {
+            if self.handle(&id).is_some() || self.shared.is_stopping() {
                 continue;
             }
             let dead = match &holder {
@@ -85,7 +85,7 @@ impl Engine {
                 Some(LeaseHolder { expires_at, .. }) if *expires_at > self.shared.clock.now() => continue,
                 Some(_) | None => None,
             };
-            recovered.extend(self.recover_one(&record.id, dead).await?);
+            recovered.extend(self.recover_one(&id, dead).await?);
         }
         Ok(recovered)
     }

@@ -1,7 +1,8 @@
 //! What others hold of a running operation.
 
 use formwork_engine_core::{Input, Waiting};
-use formwork_model::{Failure, OperationId, OperationStatus, Plan};
+use formwork_model::{Failure, OperationId, OperationStatus, Plan, RowId};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -47,6 +48,8 @@ pub(crate) struct Ends {
     pub(crate) is_outdated: bool,
     /// Requests that are not known to be durable. They are made again after a recovery.
     pub(crate) unsettled: Vec<Input>,
+    /// Rows that the store did not let go. The operation is told after a recovery.
+    pub(crate) refused: BTreeMap<RowId, Failure>,
 }
 
 impl OperationHandle {
@@ -61,6 +64,7 @@ impl OperationHandle {
             finished: finished_sender,
             is_outdated: true,
             unsettled: Vec::new(),
+            refused: BTreeMap::new(),
         };
         (handle, ends)
     }

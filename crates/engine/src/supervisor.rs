@@ -5,9 +5,9 @@ use crate::driver::{Driver, Stop};
 use crate::handle::{Ends, Finished};
 use crate::recovery::{LoadError, load};
 use crate::shared::Shared;
-use formwork_engine_core::Input;
-use formwork_model::OperationId;
-use formwork_store::{StoreError, TakenOver};
+use formwork_model::{Failure, OperationId, WireCode};
+use formwork_store::{Referrer, StoreError, TakenOver};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,15 +37,16 @@ pub(crate) async fn supervise(shared: Arc<Shared>, id: OperationId, mut driver: 
             Stop::LeaseLost => {
                 tracing::warn!("the lease is not sure; the operation goes on only if nobody else has it");
             }
+            Stop::Fault(StoreError::Referenced { row, by }) if !ends.refused.contains_key(&row) => {
+                tracing::warn!(%row, "other stacks refer to what would be deleted; it stays");
+                ends.refused.insert(row, still_referenced(&by));
+                patience.excuse();
+            }
             Stop::Fault(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     "the store failed; recovering from the journal"
                 );
-                if let StoreError::Referenced { .. } = error {
-                    // The delete that another stack forbids would be tried again and again.
-                    ends.unsettled.push(Input::Cancel { force: false });
-                }
             }
         }
         match reopen(&shared, &id, &mut patience).await {
@@ -91,6 +92,15 @@ async fn reopen(shared: &Arc<Shared>, id: &OperationId, patience: &mut Patience)
     }
 }
 
+/// Why something can't be deleted to which other stacks refer.
+fn still_referenced(by: &[Referrer]) -> Failure {
+    let named: Vec<_> = by.iter().map(|from| format!("`{}` of `{}`", from.label, from.stack)).collect();
+    let message = format!("It can't be deleted: {} still refers to it.", named.join(", "));
+    let entry = |from: &Referrer| json!({ "formation_id": from.stack, "logical_id": from.label });
+    let references: Vec<_> = by.iter().map(entry).collect();
+    Failure::new(WireCode::StillReferenced, message).meta(json!({ "references": references }))
+}
+
 /// How an operation ended whose last unit turned out to be durable.
 async fn ended(shared: &Shared, id: &OperationId) -> Finished {
     match shared.store.reader().operation(id).await {
@@ -109,6 +119,12 @@ struct Patience {
 }
 
 impl Patience {
+    /// The last fault was none of the store's.
+    fn excuse(&mut self) {
+        self.in_a_row = 0;
+        self.in_all = self.in_all.saturating_sub(1);
+    }
+
     /// The pause before the next attempt; `None`: there is none.
     fn next(&mut self) -> Option<Duration> {
         self.in_a_row += 1;

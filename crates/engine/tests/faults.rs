@@ -4,9 +4,11 @@ mod common;
 
 use common::plans::{PlanMaker, object, secret};
 use common::provider::How;
-use common::{World, begin, failure, request, run, succeeded};
+use common::{World, begin, failure, request, row, run, succeeded};
 use formwork_engine::{BeginError, Finished, NoHooks};
-use formwork_model::{Inputs, InstanceKey, OnFailure, OperationStatus, RowStatus, Secret};
+use formwork_model::{
+    Inputs, InstanceKey, OnFailure, OperationKind, OperationStatus, Plan, Row, RowRef, RowStatus, Secret,
+};
 use formwork_plugin::Operation;
 use formwork_store::{Fault, Store};
 use serde_json::json;
@@ -209,4 +211,76 @@ async fn a_recovered_operation_still_has_its_secrets() {
     let sent = world.provider.received().into_iter().find(|call| call.label == "b").expect("it was called");
     assert_eq!(sent.properties, json!({"name": "b", "value": value}));
     assert!(!world.all_text("op").await.contains("the plaintext"));
+}
+
+/// A plan of another stack that creates `x`, which refers to a row.
+fn referring_to(stack: &str, referred: &Row) -> Plan {
+    let mut plan = PlanMaker::create().stack(stack).creates("x", &[]).plan();
+    plan.steps[0].references.push(RowRef::Existing(referred.id.clone()));
+    plan
+}
+
+fn teardown(rows: &[Row]) -> Plan {
+    let maker = PlanMaker::new(OperationKind::Delete);
+    rows.iter().fold(maker, |maker, row| maker.deletes(row, &[])).plan()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_stack_refers_to_stays_and_the_failure_names_who_refers() {
+    let world = World::new();
+    let engine = world.engine();
+    let plan = PlanMaker::create().creates("a", &[]).creates("b", &[]).creates("c", &[]).plan();
+    run(&engine, "make", plan, Vec::new()).await;
+    let rows = world.rows().await;
+    for (number, label) in ["a", "c"].into_iter().enumerate() {
+        let plan = referring_to(&format!("other{number}"), row(&rows, label));
+        assert_eq!(run(&engine, &format!("refer{number}"), plan, rows.clone()).await, succeeded());
+    }
+    let finished = run(&engine, "destroy", teardown(&rows), rows.clone()).await;
+    let Finished::Done { failure: Some(failure), .. } = &finished else { panic!("{finished:?}") };
+    assert_eq!(failure.code, "FORMATION_DELETE_FAILED");
+    let errors: Vec<_> = failure.meta.as_ref().expect("it lists them")["failures"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|failed| format!("{}: {}", failed["logical_id"], failed["error"]))
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            r#""a": "It can't be deleted: `x` of `other0` still refers to it.""#,
+            r#""c": "It can't be deleted: `x` of `other1` still refers to it.""#,
+        ]
+    );
+    assert_eq!(world.provider.calls(Operation::Delete), 1, "only `b` was deleted");
+    let told = world.events("destroy").await;
+    let told = told.iter().filter_map(|event| event.failure.as_ref()).map(|error| error.code.as_str());
+    assert!(told.filter(|code| *code == "STILL_REFERENCED").count() >= 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_undo_of_what_another_stack_refers_to_by_now_is_refused_before_its_call() {
+    let world = World::new();
+    let engine = world.engine();
+    world.provider.next(Operation::Create, "b", How::Gate);
+    let plan = PlanMaker::create().creates("a", &[]).creates("b", &[0]).plan();
+    let handle = begin(&engine, "op", plan, Vec::new()).await;
+    world.provider.saw(Operation::Create, "b").await;
+    let rows = world.rows().await;
+    assert_eq!(
+        run(&engine, "refer", referring_to("other", row(&rows, "a")), rows.clone()).await,
+        succeeded()
+    );
+    engine.cancel(&"op".into(), false).await;
+    world.provider.open_gate();
+    assert_eq!(failure(&handle.finished().await).0, "CANCELED");
+    assert_eq!(world.provider.names(), ["a", "x"], "`b` was undone, `a` was not");
+    let rows = world.rows().await;
+    assert_eq!((row(&rows, "a").status, row(&rows, "b").status), (RowStatus::Created, RowStatus::Deleted));
+    let told = world.events("op").await;
+    let told: Vec<_> = told.iter().filter_map(|event| event.failure.as_ref()).collect();
+    assert!(
+        told.iter().any(|error| error.code == "STILL_REFERENCED" && error.message.contains("`x` of `other`")),
+        "{told:?}"
+    );
 }

@@ -215,6 +215,7 @@ impl Host {
             observations: &observations,
             catalog: &*self.types,
             key: &self.key,
+            incomplete: false,
         };
         plan(&request).expect("every state can be planned")
     }

@@ -37,5 +37,5 @@ pub use metadata::check_static_metadata;
 pub use parameters::{
     Supplied, invalid_parameters, missing_parameters, resolved_parameters, unknown_parameters,
 };
-pub use render::{Color, clean, render_human, width};
+pub use render::{Color, clean, drawable, render_human, width};
 pub use template::{GraphNode, Parameter, Template};

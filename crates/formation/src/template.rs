@@ -115,7 +115,7 @@ impl Template {
 }
 
 /// Whether a value is an expression that stands for something else, rather than for its own text.
-fn names_something(value: &Json) -> bool {
+pub(crate) fn names_something(value: &Json) -> bool {
     match Form::of(value) {
         Form::Ref(_) | Form::Param(_) | Form::RefAttr(_) => true,
         Form::Sub(text) => text.contains("${"),

@@ -73,6 +73,8 @@ codes! {
         FormationHandlerFailed = "FORMATION_HANDLER_FAILED",
         /// The operation was canceled.
         Canceled = "CANCELED",
+        /// Something of another formation still refers to what would be deleted.
+        StillReferenced = "STILL_REFERENCED",
         /// Whether an effect happened is not known.
         OutcomeUnknown = "OUTCOME_UNKNOWN",
         /// A plaintext that nobody holds is needed.

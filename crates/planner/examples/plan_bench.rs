@@ -193,6 +193,7 @@ fn time(case: &Case, runs: u32) -> (Duration, Plan) {
         observations: &case.observations,
         catalog: &catalog,
         key: &key,
+        incomplete: false,
     };
     let started = Instant::now();
     let mut best: Option<(Duration, Plan)> = None;

@@ -20,6 +20,9 @@ pub struct PlanRequest<'a> {
     pub catalog: &'a dyn Catalog,
     /// What secrets are compared under.
     pub key: &'a InstanceKey,
+    /// Whether values may still be missing, because the plan is only looked at: what has none is
+    /// left out then, instead of refused.
+    pub incomplete: bool,
 }
 
 /// A plan, and what belongs to it but may not be written into it.

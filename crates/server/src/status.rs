@@ -45,6 +45,7 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::FormationDeleteFailed
         | W::FormationReplaceCleanupFailed
         | W::Canceled
+        | W::StillReferenced
         | W::OutcomeUnknown
         | W::SingleSessionConflict
         | W::SessionClosed

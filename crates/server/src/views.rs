@@ -8,6 +8,7 @@ use formwork_engine_core::{Waiting, WaitsFor};
 use formwork_model::{
     Cause, Condition, Event, EventStatus, Guard, Json, NativeId, Plan, PlanHash, Row, Secret, Step, Timestamp,
 };
+use std::sync::Arc;
 
 /// What messages call a template that came as text.
 const TEMPLATE_NAME: &str = "template";
@@ -132,7 +133,7 @@ pub(crate) fn formation(view: control::FormationView) -> wire::Formation {
         id: view.id.to_string(),
         project_id: view.project_id.to_string(),
         name: view.name,
-        template: view.template,
+        template: Arc::unwrap_or_clone(view.template),
         outputs: view.outputs,
         status: formation_status(view.status),
         metadata: view.metadata,

@@ -68,7 +68,8 @@ pub trait Store: Send + Sync + 'static {
         job: DomainJob,
     ) -> Result<Json, DomainFailure>;
 
-    /// Keeps a plan so that it can be shown and applied by its hash.
+    /// Keeps a plan so that it can be shown and applied by its hash: for 30 days, if not more than
+    /// 1000 newer ones are kept. Saved again, it is as new.
     ///
     /// # Errors
     /// [`StoreError`].

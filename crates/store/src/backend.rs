@@ -105,7 +105,7 @@ impl<B: Backend> Store for B {
     }
 
     async fn save_plan(&self, plan: SavedPlan) -> Result<(), StoreError> {
-        self.write(Write::new("saved a plan"), move |tables| tables.save_plan(&plan)).await
+        self.write(Write::new("saved a plan"), move |tables| rules::save_plan(tables, &plan)).await
     }
 
     async fn observe(&self, observations: Vec<ObservationWrite>) -> Result<usize, StoreError> {

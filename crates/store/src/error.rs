@@ -1,6 +1,6 @@
 //! How a store fails.
 
-use formwork_model::{OperationId, StackId};
+use formwork_model::{Label, OperationId, RowId, StackId};
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -46,15 +46,34 @@ pub enum StoreError {
         /// The unit's first.
         found: u64,
     },
-    /// Rows that are about to be deleted are referred to from another stack.
-    #[error("stack `{stack}` still refers to it")]
+    /// A row that is about to be deleted is referred to from other stacks.
+    #[error("`{row}` is still referred to by {}", listed(by))]
     Referenced {
-        /// The stack that refers.
-        stack: StackId,
+        /// The row.
+        row: RowId,
+        /// Rows that refer to it, by stack and label; of very many, the first.
+        by: Vec<Referrer>,
     },
     /// An object written along with a unit could not be.
     #[error(transparent)]
     Object(#[from] DomainError),
+}
+
+/// A row of another stack that refers to a row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Referrer {
+    /// Its stack.
+    pub stack: StackId,
+    /// Its label.
+    pub label: Label,
+    /// The row.
+    pub row: RowId,
+}
+
+fn listed(by: &[Referrer]) -> String {
+    let listed: Vec<_> =
+        by.iter().map(|from| format!("`{}` of stack `{}`", from.label, from.stack)).collect();
+    listed.join(", ")
 }
 
 /// Why a job over objects failed: nothing was changed.

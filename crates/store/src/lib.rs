@@ -30,9 +30,9 @@ pub use api::{
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use domain::{DomainJob, DomainTx, Link, NewObject, ObjectChange, ObjectWrite, StoredObject, UniqueKey};
-pub use error::{DomainError, DomainFailure, StoreError};
+pub use error::{DomainError, DomainFailure, Referrer, StoreError};
 pub use mem::{Durability, Fault, MemOptions, MemStore};
 pub use postgres::{Postgres, PostgresOptions, PostgresStore};
-pub use reader::{ListQuery, Page, Reader};
+pub use reader::{ListQuery, OpenOperation, Page, Reader};
 pub use sql::SqlStore;
 pub use sqlite::{Sqlite, SqliteOptions, SqliteStore};

@@ -24,6 +24,17 @@ pub struct ListQuery {
     pub offset: usize,
 }
 
+/// An operation that is not finished.
+#[derive(Debug)]
+pub struct OpenOperation {
+    /// Its id.
+    pub id: OperationId,
+    /// Its record, or why it can't be read.
+    pub record: Result<OperationRecord, StoreError>,
+    /// Who holds its leases.
+    pub holder: Option<LeaseHolder>,
+}
+
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
@@ -56,8 +67,9 @@ pub trait Reader: Send + Sync + 'static {
         offset: usize,
     ) -> Result<Page<OperationRecord>, StoreError>;
 
-    /// All operations that are not finished, with their lease holders.
-    async fn open_operations(&self) -> Result<Vec<(OperationRecord, Option<LeaseHolder>)>, StoreError>;
+    /// All operations that are not finished. One whose record can't be read is among them, with
+    /// the reason in place of the record.
+    async fn open_operations(&self) -> Result<Vec<OpenOperation>, StoreError>;
 
     /// The plan of an operation.
     async fn plan(&self, operation: &OperationId) -> Result<Option<Arc<Plan>>, StoreError>;

@@ -2,7 +2,8 @@
 
 use crate::tables::Tables;
 use crate::{
-    AuditRecord, LeaseHolder, ListQuery, Page, Reader, SavedPlan, StoreError, StoredObject, UniqueKey, rules,
+    AuditRecord, LeaseHolder, ListQuery, OpenOperation, Page, Reader, SavedPlan, StoreError, StoredObject,
+    UniqueKey, rules,
 };
 use async_trait::async_trait;
 use formwork_model::{
@@ -51,12 +52,12 @@ impl<S: Snapshots> Reader for S {
         self.read(move |tables| tables.operations(&stack, limit, offset)).await
     }
 
-    async fn open_operations(&self) -> Result<Vec<(OperationRecord, Option<LeaseHolder>)>, StoreError> {
+    async fn open_operations(&self) -> Result<Vec<OpenOperation>, StoreError> {
         self.read(|tables| {
             let mut open = Vec::new();
-            for record in tables.open_operations()? {
-                let holder = tables.leases_of(&record.id)?.into_iter().find_map(rules::holder_of);
-                open.push((record, holder));
+            for (id, record) in tables.open_operations()? {
+                let holder = tables.leases_of(&id)?.into_iter().find_map(rules::holder_of);
+                open.push(OpenOperation { id, record, holder });
             }
             Ok(open)
         })

@@ -2,7 +2,7 @@
 //!
 //! The rules (`rules/`) are written once over these traits; a store only keeps and finds records.
 
-use crate::{AuditRecord, Link, ListQuery, Page, SavedPlan, StoreError, StoredObject, UniqueKey};
+use crate::{AuditRecord, Link, ListQuery, Page, Referrer, SavedPlan, StoreError, StoredObject, UniqueKey};
 use formwork_model::{
     ClientToken, Event, Fence, IntentKind, JournalEntry, Json, Label, OperationId, OperationRecord, OwnerId,
     Plan, PlanHash, ProjectId, Row, RowId, RowStatus, Sealed, SlotId, StackId, Timestamp,
@@ -66,10 +66,10 @@ impl RowHead {
     }
 }
 
-/// Whether a row is a tombstone or about to become one.
+/// Whether a row is a tombstone or about to become one: by a delete, or by the undo of a create.
 pub(crate) fn is_going(row: &Row) -> bool {
-    row.status == RowStatus::Deleted
-        || row.intent.as_ref().is_some_and(|intent| intent.kind == IntentKind::Delete)
+    let goes = |kind| matches!(kind, IntentKind::Delete | IntentKind::Undo);
+    row.status == RowStatus::Deleted || row.intent.as_ref().is_some_and(|intent| goes(intent.kind))
 }
 
 /// Leases and the clock they run by.
@@ -94,7 +94,8 @@ pub(crate) trait OperationTables {
     fn close_operation(&mut self, record: &OperationRecord) -> Stored<()>;
     fn operations(&mut self, stack: &StackId, limit: usize, offset: usize) -> Stored<Page<OperationRecord>>;
     /// All that are not finished, oldest first.
-    fn open_operations(&mut self) -> Stored<Vec<OperationRecord>>;
+    /// Each with its id, so that one that can't be read does not hide the others.
+    fn open_operations(&mut self) -> Stored<Vec<(OperationId, Stored<OperationRecord>)>>;
     /// Those that ended before a moment and still have their journal, longest ended first.
     fn compactable(&mut self, before: Timestamp, most: usize) -> Stored<Vec<OperationId>>;
     /// Deletes journal and slots of a finished operation and remembers that.
@@ -102,6 +103,9 @@ pub(crate) trait OperationTables {
 
     fn plan(&mut self, operation: &OperationId) -> Stored<Option<Arc<Plan>>>;
     fn saved_plan(&mut self, hash: &PlanHash) -> Stored<Option<SavedPlan>>;
+    /// Deletes saved plans made before `before`, and all but the newest `keep`: oldest first, at
+    /// most about `most` of them.
+    fn forget_plans(&mut self, before: Timestamp, keep: usize, most: usize) -> Stored<()>;
     fn save_plan(&mut self, plan: &SavedPlan) -> Stored<()>;
 
     /// The number of the journal's next entry.
@@ -129,8 +133,8 @@ pub(crate) trait RowTables {
     fn references(&mut self, from: &RowId) -> Stored<Vec<RowId>>;
     /// `(referrer, referred)` for live referrers outside the stack, sorted.
     fn inbound(&mut self, stack: &StackId) -> Stored<Vec<(RowId, RowId)>>;
-    /// The first other stack with a live row that refers to this one.
-    fn foreign_referrer(&mut self, row: &RowId, stack: &StackId) -> Stored<Option<StackId>>;
+    /// Live rows of other stacks that refer to this one, by stack and label, at most `most`.
+    fn foreign_referrers(&mut self, row: &RowId, stack: &StackId, most: usize) -> Stored<Vec<Referrer>>;
     fn row_slots(&mut self, row: &RowId) -> Stored<Vec<(SlotId, Sealed)>>;
     /// Stores a slot of a row; `None` wipes it.
     fn put_row_slot(&mut self, row: &RowId, slot: &SlotId, sealed: Option<&Sealed>) -> Stored<()>;

@@ -29,6 +29,10 @@ impl World for Mem {
     async fn pass(&self, millis: u64) {
         self.clock.advance(millis);
     }
+
+    async fn damage_operation(&self, _: &str) -> bool {
+        false
+    }
 }
 
 fn mem(durability: Durability, check_fence: bool) -> Mem {

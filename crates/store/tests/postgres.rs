@@ -41,16 +41,22 @@ impl World for Database {
     async fn pass(&self, millis: u64) {
         tokio::time::sleep(Duration::from_millis(millis)).await;
     }
+
+    async fn damage_operation(&self, id: &str) -> bool {
+        let damage = format!("UPDATE formwork.operations SET body = '{{half' WHERE id = '{id}'");
+        tamper(&self.address, damage).await;
+        true
+    }
 }
 
 formwork_store::contract_suite!(world);
 
 /// Runs statements beside the store.
-async fn tamper(address: &str, statements: &'static str) {
-    let address = address.to_owned();
+async fn tamper(address: &str, statements: impl Into<String>) {
+    let (address, statements) = (address.to_owned(), statements.into());
     let run = move || {
         let mut client = postgres::Client::connect(&address, postgres::NoTls).unwrap();
-        client.batch_execute(statements).unwrap();
+        client.batch_execute(&statements).unwrap();
     };
     tokio::task::spawn_blocking(run).await.unwrap();
 }

@@ -48,6 +48,11 @@ impl World for File {
     async fn pass(&self, millis: u64) {
         self.clock.advance(millis);
     }
+
+    async fn damage_operation(&self, id: &str) -> bool {
+        tamper(&self.path(), &format!("UPDATE operations SET body = '{{half' WHERE id = '{id}'"));
+        true
+    }
 }
 
 formwork_store::contract_suite!(world);

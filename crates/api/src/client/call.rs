@@ -122,18 +122,42 @@ impl Call<'_> {
         self
     }
 
-    /// Sends it and reads the whole answer.
+    /// Sends it and reads the whole answer. What only reads is sent once more if the connection
+    /// breaks: a server that goes down or a proxy that closes in between must not fail a look.
     pub(super) async fn answer(self) -> Result<Answer, ClientError> {
-        let (timeout, limit) = (self.timeout, self.client.max_answer);
-        let endpoint = self.client.authority.clone();
+        let (timeout, again) = (self.timeout, self.again());
         let exchange = async {
-            let response = self.send().await?;
-            let status = response.status().as_u16();
-            let bytes = collect(response.into_body(), limit, &endpoint).await?;
-            Ok::<_, ClientError>((status, bytes))
+            match (self.exchange().await, again) {
+                (Err(ClientError::Transport(TransportError::Broken { .. })), Some(again)) => {
+                    again.exchange().await
+                }
+                (answered, _) => answered,
+            }
         };
         let (status, bytes) = within(timeout, exchange).await?;
         understand(status, &bytes)
+    }
+
+    /// The same request, if it may be sent twice.
+    fn again(&self) -> Option<Self> {
+        let reads = self.method == HttpMethod::Get && self.body.is_none();
+        reads.then(|| Self {
+            method: self.method,
+            path: self.path.clone(),
+            query: self.query.clone(),
+            body: None,
+            headers: self.headers.clone(),
+            timeout: self.timeout,
+            client: self.client,
+        })
+    }
+
+    async fn exchange(self) -> Result<(u16, Bytes), ClientError> {
+        let (limit, endpoint) = (self.client.max_answer, self.client.authority.clone());
+        let response = self.send().await?;
+        let status = response.status().as_u16();
+        let bytes = collect(response.into_body(), limit, &endpoint).await?;
+        Ok((status, bytes))
     }
 
     /// Sends it and decodes the answer.

@@ -36,8 +36,8 @@ const MAX_ANSWER: usize = 256 << 20;
 
 /// A client of the server's API.
 ///
-/// It sends each request once: whether a repetition is safe is the caller's to know. It follows no
-/// redirect, so that a bearer token goes only where it was meant to.
+/// It sends each request once, but for a read whose connection breaks: whether any other repetition
+/// is safe is the caller's to know. It follows no redirect, so that a bearer token goes only where it was meant to.
 #[derive(Clone)]
 pub struct Client {
     transport: Transport,

@@ -137,6 +137,49 @@ async fn a_unix_socket_serves_the_same_requests() {
     assert!(request.starts_with("GET /health HTTP/1.1\r\nhost: localhost\r\n"), "{request}");
 }
 
+/// A server that breaks the first connections, each after its request came and so many bytes of the
+/// answer went, and answers the next. It counts the connections.
+async fn breaking(cuts: &'static [usize]) -> (Client, Arc<Mutex<usize>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let endpoint: Endpoint =
+        format!("http://{}", listener.local_addr().expect("an address")).parse().expect("an endpoint");
+    let counted = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&counted);
+    tokio::spawn(async move {
+        for cut in cuts.iter().copied().chain([RAW.len()]) {
+            let (mut stream, _) = listener.accept().await.expect("a client");
+            *count.lock().expect("no panic") += 1;
+            stream.read(&mut [0; 4096]).await.expect("a request");
+            stream.write_all(&RAW[..cut]).await.expect("it still listens");
+        }
+    });
+    (Client::new(&endpoint), counted)
+}
+
+#[tokio::test]
+async fn a_read_whose_connection_breaks_is_sent_once_more_and_no_oftener() {
+    const NEARLY_ALL: usize = RAW.len() - 1;
+    for cuts in [&[0], &[NEARLY_ALL]] {
+        let (client, connections) = breaking(cuts).await;
+        assert_eq!(client.health().await.expect("the second is answered")["status"], "ok");
+        assert_eq!(*connections.lock().expect("no panic"), 2);
+    }
+    let (client, connections) = breaking(&[0, 0]).await;
+    let error = client.health().await.expect_err("broken twice");
+    assert!(matches!(error, ClientError::Transport(TransportError::Broken { .. })), "{error:?}");
+    assert_eq!(*connections.lock().expect("no panic"), 2);
+}
+
+#[tokio::test]
+async fn what_may_have_an_effect_is_sent_once() {
+    for method in [HttpMethod::Post, HttpMethod::Put, HttpMethod::Patch, HttpMethod::Delete] {
+        let (client, connections) = breaking(&[0]).await;
+        let error = client.request(method, "/x", &[], None).await.expect_err("broken");
+        assert!(matches!(error, ClientError::Transport(TransportError::Broken { .. })), "{error:?}");
+        assert_eq!(*connections.lock().expect("no panic"), 1, "{method:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_tcp_server_that_stays_silent_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");

@@ -5,8 +5,9 @@ use crate::commands::error::SourceText;
 use crate::ui::style::Styles;
 use crate::ui::{json, say, text};
 use formwork_api::ApiError;
-use formwork_formation::{Color, render_human};
+use formwork_formation::{Color, drawable, render_human};
 use formwork_model::{Diagnostic, DiagnosticCode, Path, Place, Segment, Severity, SourceFile, SourceMap};
+use formwork_platform::Platform;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 use std::error::Error as _;
@@ -51,7 +52,8 @@ fn print_causes(error: &CommandError) {
 /// Draws the details of an answer in the template they speak of. Answers how many there were.
 pub(crate) fn print_details(details: &Value, severity: &str, source: Option<&SourceText>) -> usize {
     let Some(details) = details.as_array() else { return 0 };
-    let files = source.map(|source| SourceFile::new(source.name.as_str(), source.text.as_str()));
+    let drawn = |source: &SourceText| drawable(&source.text, &*Platform::catalog()).into_owned();
+    let files = source.map(|source| SourceFile::new(source.name.as_str(), drawn(source)));
     let map = SourceMap { files: files.into_iter().collect(), ..SourceMap::default() };
     let severity = if severity == "warning" { Severity::Warning } else { Severity::Error };
     for detail in details {

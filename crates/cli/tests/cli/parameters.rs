@@ -94,3 +94,37 @@ fn a_stored_secret_is_kept_when_its_parameter_is_left_out_and_rotated_when_given
     assert_eq!(action(&["--parameter", "Key=second"]), "update");
     assert_eq!(action(&["--parameter", "Key"]), "no-op");
 }
+
+#[test]
+fn a_secret_that_nobody_holds_is_asked_for_when_its_resource_must_be_created() {
+    let home = Home::new();
+    let secrets = |labels: &[&str]| {
+        let declare = |label: &&str| {
+            format!("  {label}: {{ type: secret, properties: {{ name: {label}, value: {{ param: Key }} }} }}")
+        };
+        let declared = labels.iter().map(declare).collect::<Vec<_>>().join("\n");
+        home.write(
+            "a.yaml",
+            format!(
+                "parameters:\n  Key: {{ type: string, no_echo: true, use_previous_value: true }}\nresources:\n{declared}\n"
+            ),
+        );
+    };
+    secrets(&["Old"]);
+    let id = text(&home.deploy("s", "a.yaml", &["--parameter", "Key=k"]), "id").to_owned();
+    home.redeploy(&id, "a.yaml", &[]);
+    secrets(&["Old", "New"]);
+    let arguments = ["--formation-id", &id, "--template-file", "a.yaml"];
+    for command in ["plan-formation", "update-formation"] {
+        let refused = home.run(&[&[command], &arguments[..]].concat()).exits(1);
+        for part in ["error[secret-unavailable]", "a.yaml:5:", "`New.value`", "supply the value"] {
+            assert!(refused.stderr.contains(part), "{command}, {part}: {}", refused.stderr);
+        }
+    }
+    home.redeploy(&id, "a.yaml", &["--parameter", "Key=k"]);
+    // Deleted outside, it must be created again too.
+    let deleted = home.all(&["list-secrets"]).into_iter().find(|secret| secret["name"] == "New");
+    home.run(&["delete-secret", text(&deleted.expect("it was made"), "id")]).ok();
+    let refused = home.run(&[&["plan-formation"], &arguments[..]].concat()).exits(1);
+    assert!(refused.stderr.contains("error[secret-unavailable]"), "{}", refused.stderr);
+}

@@ -68,3 +68,28 @@ fn a_plan_hash_approves_that_plan_and_no_other() {
     update(&hash(&home, &["--formation-id", &id])).ok();
     assert_eq!(home.all(&["list-memories"])[0]["name"], "two");
 }
+
+#[test]
+fn a_kept_plan_is_shown_and_carried_out_by_its_hash_until_the_ledger_moves_on() {
+    let home = Home::new();
+    home.write("a.yaml", ONE);
+    home.run(&["create-document", "--title", "t", "--content", "c"]).ok();
+    let first = hash(&home, &["--save"]);
+    assert_eq!(home.json(&["get-plan", &first])["plan_hash"], first.as_str());
+    let id = text(&home.json(&["apply-plan", &first, "--name", "s"]), "id").to_owned();
+    let twice = home.run(&["apply-plan", &first, "--name", "s"]).exits(1);
+    assert!(twice.stderr.contains("NAME_CONFLICT"), "{}", twice.stderr);
+
+    home.write("a.yaml", TWO);
+    let second = hash(&home, &["--formation-id", &id, "--save"]);
+    home.json(&["apply-plan", &second]);
+    assert_eq!(home.all(&["list-memories"])[0]["name"], "two");
+    let outdated = home.run(&["apply-plan", &second]).exits(3);
+    assert!(outdated.stderr.contains("PLAN_OUTDATED"), "{}", outdated.stderr);
+
+    let unknown = "0".repeat(64);
+    for command in [&["get-plan", &unknown][..], &["apply-plan", &unknown]] {
+        let refused = home.run(command).exits(1);
+        assert!(refused.stderr.contains(&format!("Plan '{unknown}' not found.")), "{}", refused.stderr);
+    }
+}

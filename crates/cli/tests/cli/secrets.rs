@@ -239,3 +239,28 @@ fn through_every_command(watched: &mut Watched<'_>) {
     watched.run(&["delete-secret", &secret], 0);
     watched.run(&["delete-formation", &id], 0);
 }
+
+#[test]
+fn a_drawn_line_of_the_template_shows_no_literal_credential() {
+    let home = Home::new();
+    let drawn = |template: &str| {
+        home.write("a.yaml", template);
+        let ran = home.run(&["create-formation", "--name", "s", "--template-file", "a.yaml"]);
+        assert_ne!(ran.code, Some(0), "{template}");
+        assert!(ran.stderr.contains("-->"), "a place is drawn: {}", ran.stderr);
+        let all = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!all.contains(LITERAL), "{all}");
+        ran.stderr
+    };
+    let in_flow =
+        format!("resources:\n  S: {{ type: secret, properties: {{ nmae: x, value: {LITERAL} }} }}\n");
+    assert!(drawn(&in_flow).contains("{ type: secret, properties: { nmae: *, value: ******"));
+    // Misspelt, of a type that is not known, in a header, and where nothing can be read.
+    drawn(&format!("resources:\n  S: {{ type: secret, properties: {{ name: x, valeu: {LITERAL} }} }}\n"));
+    drawn(&format!("resources:\n  S: {{ type: secert, properties: {{ name: x, value: {LITERAL} }} }}\n"));
+    drawn(&format!(
+        "resources:\n  T: {{ type: tool, properties: {{ nmae: x, type: http, execute: {{ url: 'https://x', \
+         headers: {{ Authorization: {LITERAL} }} }} }} }}\n"
+    ));
+    drawn(&format!("resources:\n  S: {{ type: secret, properties: {{ name: x, value: '{LITERAL} }} }}\n"));
+}

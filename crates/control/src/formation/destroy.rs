@@ -41,6 +41,7 @@ impl Control {
             observations: &BTreeMap::new(),
             catalog: &*self.catalog,
             key: &self.key,
+            incomplete: false,
         });
         let Planning { plan, secrets, warnings } =
             planning.map_err(|found| ControlError::invalid_template(&found))?;

@@ -5,7 +5,7 @@ use super::record::FormationRecord;
 use super::saved::Keeping;
 use crate::authorise::Question;
 use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
-use formwork_formation::{Supplied, resolved_parameters};
+use formwork_formation::{Supplied, missing_parameters, resolved_parameters};
 use formwork_iam::Srn;
 use formwork_model::{
     Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OperationKind,
@@ -262,6 +262,8 @@ impl Control {
             observations: &observed,
             catalog: &*self.catalog,
             key: &self.key,
+            incomplete: !readying.strict
+                && !missing_parameters(&prepared.template, readying.supplied).is_empty(),
         });
         let Planning { plan, mut secrets, warnings } =
             planning.map_err(|found| ControlError::invalid_template(&found))?;

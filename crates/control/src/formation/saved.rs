@@ -7,8 +7,8 @@ use crate::authorise::Permit;
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{
-    Json, OperationId, OperationKind, Plan, PlanHash, Row, Sealed, Secret, SecretSlots, SlotId, StackId,
-    StackKey, Timestamp, WireCode,
+    Digest, Json, OperationId, OperationKind, Plan, PlanHash, Row, Sealed, Secret, SecretSlots, SlotId,
+    StackId, StackKey, Timestamp, WireCode, digest_of,
 };
 use formwork_store::{ObjectWrite, SavedPlan};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,10 @@ pub struct SavedPlanView {
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
     formation: Option<StackId>,
+    /// The digest of the template that the formation had when the plan was made: what differs in it
+    /// may be in no row (outputs, metadata), and would be lost.
+    #[serde(default)]
+    base: Option<Digest>,
     /// Sealed under the formation's id, or under that of the unborn.
     template: Sealed,
     resolved_parameters: Option<Json>,
@@ -54,6 +58,7 @@ impl Control {
         let owner = existing.map_or_else(|| StackId::from(UNBORN), |record| record.id.clone());
         let request = Request {
             formation: existing.map(|record| record.id.clone()),
+            base: existing.map(|record| self.template_digest(record)).transpose()?,
             template: seal_template(&self.key, &owner, template),
             resolved_parameters,
         };
@@ -99,7 +104,8 @@ impl Control {
     /// Carries a kept plan out, exactly as it is. `name` is for a formation that is yet to be made.
     ///
     /// # Errors
-    /// `PLAN_OUTDATED` names the first step that rests on something that is no longer so;
+    /// `PLAN_OUTDATED` names the first step that rests on something that is no longer so, or says
+    /// that the formation has another template by now;
     /// `FORBIDDEN`, `RESOURCE_NOT_FOUND`, `NAME_CONFLICT`, `OPERATION_IN_PROGRESS`,
     /// `VALIDATION_FAILED`.
     pub async fn apply_plan(
@@ -174,6 +180,14 @@ impl Control {
     ) -> Result<Onto, ControlError> {
         let existing = self.formation_record(p, &stack).await?;
         self.demand_idle(&existing).await?;
+        if let Some(base) = request.base
+            && base != self.template_digest(&existing)?
+        {
+            return Err(ControlError::new(
+                WireCode::PlanOutdated,
+                "The formation was deployed with another template since the plan was made. Plan again.",
+            ));
+        }
         let kind = OperationKind::Update;
         let pending = pending(operation, kind, request.template, request.resolved_parameters);
         let doc = FormationDoc {
@@ -206,6 +220,10 @@ impl Control {
         let pending = pending(operation, kind, template, request.resolved_parameters);
         let record = FormationDoc::creating(name, None, pending).insert(&stack, &saved.project);
         Ok(Onto { stack, rows: Vec::new(), record, kind })
+    }
+
+    fn template_digest(&self, record: &FormationRecord) -> Result<Digest, ControlError> {
+        Ok(digest_of(&self.key, &record.template(&self.key)?))
     }
 
     fn open_slot(

@@ -1,6 +1,7 @@
 //! Formations, as people read them: credentials masked.
 
 use super::Deploy;
+use super::masked::Readable;
 use super::purge::{credential_outputs, without};
 use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
 use crate::operations::OperationView;
@@ -8,6 +9,7 @@ use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
 use formwork_store::{ListQuery, Page};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A formation, safe to show.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct FormationView {
     /// Its name.
     pub name: String,
     /// Its template, expressions as written, credentials masked.
-    pub template: Json,
+    pub template: Arc<Json>,
     /// Its outputs.
     pub outputs: Option<Json>,
     /// How far it is.
@@ -130,14 +132,14 @@ impl Control {
     }
 
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
-        let (template, credentials) = self.readable(record.template(&self.key)?);
+        let readable = self.readable_of(&record)?;
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
         Ok(FormationView {
             id,
             project_id: project,
             name: doc.name,
-            template,
-            outputs: doc.outputs.map(|outputs| without(outputs, &credentials)),
+            template: Arc::clone(&readable.template),
+            outputs: doc.outputs.map(|outputs| without(outputs, &readable.credentials)),
             status: doc.status,
             metadata: doc.metadata,
             resolved_metadata: doc.resolved_metadata,
@@ -148,6 +150,17 @@ impl Control {
             created_at,
             updated_at,
         })
+    }
+
+    fn readable_of(&self, record: &FormationRecord) -> Result<Arc<Readable>, ControlError> {
+        if let Some(readable) = self.masked_templates.get(&record.id, record.version) {
+            return Ok(readable);
+        }
+        let (template, credentials) = self.readable(record.template(&self.key)?);
+        let readable = Arc::new(Readable { template: Arc::new(template), credentials });
+        let bytes = record.doc.template.as_ref().map_or(0, |sealed| sealed.as_str().len());
+        self.masked_templates.put(&record.id, record.version, &readable, bytes);
+        Ok(readable)
     }
 
     /// A stored template with its declared credentials masked. One that no longer parses, since

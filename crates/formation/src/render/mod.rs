@@ -1,7 +1,9 @@
 //! Diagnostics as people read them: what, where, the line itself, and what would fix it.
 
+mod drawable;
 mod line;
 
+pub use drawable::drawable;
 use formwork_model::{Diagnostic, DiagnosticCode, Place, Severity, SourceMap};
 use line::Excerpt;
 pub use line::{clean, width};

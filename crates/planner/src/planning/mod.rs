@@ -9,6 +9,7 @@ mod draft;
 mod inputs;
 mod links;
 mod make;
+mod previous;
 mod removal;
 mod replace;
 mod resolve;

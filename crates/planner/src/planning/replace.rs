@@ -23,6 +23,7 @@ impl<'a> Draft<'_, 'a> {
         };
         // The properties of another type are nobody's previous values.
         let previous = (!retyped).then_some(&object.sent);
+        self.refuse_lacking(case, previous);
         let (bag, inputs) = self.resolved(case, previous, Keeping::Nobody);
         let change = Change { row, object, bag, inputs };
         self.replace(case, change, Vec::new(), Condition::Always, Some(text));

@@ -79,6 +79,7 @@ impl TestCatalog {
             ("rules", collection(UpdateMethod::EntitySet(IndexBy(Path::of(["id"]))))),
             ("list", collection(UpdateMethod::Array)),
             ("whole", collection(UpdateMethod::Atomic)),
+            ("must", any().required()),
         ];
         let rules = |name: &str, capabilities: TypeCapabilities| {
             let properties =

@@ -46,7 +46,13 @@ pub fn follow_up(request: &Request, rows: Vec<Row>) -> Request {
         Some((row.id.clone(), seen))
     });
     let observations = observations.collect();
-    Request { kind: request.kind, desired: request.desired.clone(), rows, observations }
+    Request {
+        kind: request.kind,
+        desired: request.desired.clone(),
+        rows,
+        observations,
+        incomplete: request.incomplete,
+    }
 }
 
 impl Model<'_> {

@@ -21,6 +21,7 @@ pub struct Request {
     pub desired: Desired,
     pub rows: Vec<Row>,
     pub observations: BTreeMap<RowId, Observation>,
+    pub incomplete: bool,
 }
 
 impl Request {
@@ -35,6 +36,7 @@ impl Request {
             observations: &self.observations,
             catalog: &catalog,
             key: &key,
+            incomplete: self.incomplete,
         })?;
         assert_eq!(check(&planning.plan), Ok(()), "the checker accepts every plan");
         Ok(planning)

@@ -38,6 +38,9 @@ pub struct Written {
     /// By label: properties, or `"gone"`, or `"failed"`.
     #[serde(default)]
     pub observed: BTreeMap<String, Json>,
+    /// Whether values may still be missing.
+    #[serde(default)]
+    pub incomplete: bool,
 }
 
 #[derive(Deserialize)]
@@ -104,7 +107,7 @@ impl Written {
             Some((row.id.clone(), seen))
         });
         let observations = observations.collect();
-        Request { kind: self.kind, desired: self.desired(), rows, observations }
+        Request { kind: self.kind, desired: self.desired(), rows, observations, incomplete: self.incomplete }
     }
 
     fn desired(&self) -> Desired {

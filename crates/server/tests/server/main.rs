@@ -14,6 +14,7 @@ mod people;
 mod purge;
 mod revisions;
 mod routes;
+mod saved_plans;
 mod shapes;
 mod sockets;
 mod users;

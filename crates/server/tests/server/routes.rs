@@ -346,3 +346,14 @@ async fn the_content_of_records_is_told_and_purged() {
     assert_eq!((purged.status, &purged.body["input"]), (200, &Value::Null));
     assert_eq!(world.get(&transcript).await.outcome(), (409, "GENERATION_CONTENT_UNAVAILABLE"));
 }
+
+#[tokio::test]
+async fn lists_show_the_template_of_the_last_deploy_however_often_they_were_asked_for() {
+    let world = World::new().await;
+    let id = world.made("/formations", json!({ "name": "s", "template": memories(1) })).await;
+    let listed = async || world.get("/formations").await.body["data"][0]["template"].clone();
+    assert_eq!((listed().await, listed().await), (memories(1), memories(1)));
+    let update = json!({ "template": memories(2) });
+    assert_eq!(world.send("PUT", &format!("/formations/{id}"), Some(&update)).await.status, 200);
+    assert_eq!((listed().await, listed().await), (memories(2), memories(2)));
+}

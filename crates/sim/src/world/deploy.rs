@@ -93,6 +93,7 @@ impl World {
             observations: &observations,
             catalog: &self.catalog,
             key: &self.key,
+            incomplete: false,
         })
     }
 

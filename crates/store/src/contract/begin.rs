@@ -136,7 +136,7 @@ pub async fn of_many_that_begin_at_once_exactly_one_runs(world: &dyn World) {
     assert_eq!(running.len(), 1);
     let open = stores[0].reader().open_operations().await.unwrap();
     assert_eq!(open.len(), 1);
-    assert_eq!(open[0].0.status, OperationStatus::Running);
+    assert_eq!(open[0].record.as_ref().unwrap().status, OperationStatus::Running);
     assert!(running[0].expires_at > Timestamp(0));
     stores[1].commit(&running[0], Unit::default()).await.unwrap();
 }

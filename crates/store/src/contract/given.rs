@@ -150,6 +150,15 @@ pub fn deleting(row: Row, operation: &str) -> Row {
     Row { intent, ..row }
 }
 
+/// A row whose creation is about to be undone.
+pub fn undoing(row: Row, operation: &str) -> Row {
+    let mut row = deleting(row, operation);
+    if let Some(intent) = &mut row.intent {
+        intent.kind = IntentKind::Undo;
+    }
+    row
+}
+
 /// A tombstone.
 pub fn deleted(row: Row) -> Row {
     let generation = row.generation.next();

@@ -26,6 +26,10 @@ pub trait World: Send + Sync {
 
     /// Lets time pass by the store's clock, at least so many milliseconds.
     async fn pass(&self, millis: u64);
+
+    /// Damages the record of an operation behind the store's back; `false` where nothing is
+    /// written that could be damaged.
+    async fn damage_operation(&self, id: &str) -> bool;
 }
 
 /// Makes a test of each case of the contract. `$make` is a function that answers a future of
@@ -81,7 +85,10 @@ macro_rules! contract_suite {
             reading::operations_come_in_pages,
             reading::open_operations_name_their_holders,
             reading::old_journals_go_in_batches_and_plans_stay,
+            reading::a_damaged_operation_does_not_hide_the_others,
             reading::a_saved_plan_comes_back_by_its_hash,
+            reading::plans_of_more_than_a_month_ago_are_forgotten,
+            reading::of_many_saved_plans_the_newest_thousand_are_kept,
             reading::the_audit_comes_newest_first,
             reading::the_digest_changes_with_contents_only,
             reading::what_was_stored_is_there_for_another_process,

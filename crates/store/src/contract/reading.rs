@@ -4,8 +4,9 @@ use super::World;
 use super::given::{
     LONG, NOON, audit, base, begin, begun, entry, event, id, live, plan, row, sealed, settle, succeeded,
 };
-use crate::{Begin, SavedPlan, Unit};
-use formwork_model::{PlanHash, Timestamp};
+use crate::{Begin, SavedPlan, Store, StoreError, Unit};
+use formwork_model::{Json, PlanHash, Timestamp};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A subscription waits for the signal and reads on from its cursor.
@@ -56,11 +57,29 @@ pub async fn open_operations_name_their_holders(world: &dyn World) {
     begun(&*store, begin("second", &["c"])).await;
     begun(&*store, begin("first", &["a", "b"])).await;
     let open = store.reader().open_operations().await.unwrap();
-    let names: Vec<_> = open.iter().map(|(record, _)| record.id.as_str()).collect();
+    let names: Vec<_> = open.iter().map(|open| open.id.as_str()).collect();
     assert_eq!(names, ["second", "first"]);
-    for (record, holder) in &open {
-        assert_eq!(holder.as_ref().map(|holder| &holder.operation), Some(&record.id));
+    for open in &open {
+        assert_eq!(open.record.as_ref().unwrap().id, open.id);
+        assert_eq!(open.holder.as_ref().map(|holder| &holder.operation), Some(&open.id));
     }
+}
+
+/// Recovery takes up the others, and can tell which one it can't read.
+pub async fn a_damaged_operation_does_not_hide_the_others(world: &dyn World) {
+    let store = world.store();
+    begun(&*store, begin("damaged", &["a"])).await;
+    begun(&*store, begin("whole", &["b"])).await;
+    if !world.damage_operation("damaged").await {
+        return;
+    }
+    let open = store.reader().open_operations().await.unwrap();
+    let [damaged, whole] = open.as_slice() else { panic!("{open:?}") };
+    assert_eq!((damaged.id.as_str(), whole.id.as_str()), ("damaged", "whole"));
+    let Err(StoreError::Unreadable { record, .. }) = &damaged.record else { panic!("{damaged:?}") };
+    assert_eq!(record, "operation damaged");
+    assert_eq!(damaged.holder.as_ref().map(|holder| &holder.operation), Some(&damaged.id));
+    assert!(whole.record.is_ok());
 }
 
 /// Journals and slots of what ended go, those of what runs stay, and so do plans and events.
@@ -89,6 +108,53 @@ pub async fn old_journals_go_in_batches_and_plans_stay(world: &dyn World) {
     assert!(reader.plan(&id("op0")).await.unwrap().is_some());
     assert_eq!(reader.events(&id("op0"), 0, 9).await.unwrap().len(), 1);
     assert!(reader.operation(&id("op0")).await.unwrap().is_some());
+}
+
+fn numbered(number: u16, at: i64) -> SavedPlan {
+    let mut hash = [0; 32];
+    hash[..2].copy_from_slice(&number.to_be_bytes());
+    SavedPlan {
+        hash: PlanHash(hash),
+        project: "proj".into(),
+        plan: plan(Vec::new()),
+        slots: Vec::new(),
+        request: Json::Null,
+        created_at: Timestamp(NOON.0 + at),
+    }
+}
+
+async fn is_kept(store: &dyn Store, number: u16) -> bool {
+    store.reader().saved_plan(&numbered(number, 0).hash).await.unwrap().is_some()
+}
+
+/// Nobody applies a plan that is more than 30 days old.
+pub async fn plans_of_more_than_a_month_ago_are_forgotten(world: &dyn World) {
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    let store = world.store();
+    for (number, at) in [(0, 0), (1, 1), (2, 30 * DAY)] {
+        store.save_plan(numbered(number, at)).await.unwrap();
+    }
+    assert!(is_kept(&*store, 0).await, "it is 30 days old");
+    store.save_plan(numbered(1, 30 * DAY)).await.unwrap();
+    store.save_plan(numbered(3, 30 * DAY + 2)).await.unwrap();
+    assert!(!is_kept(&*store, 0).await);
+    assert!(is_kept(&*store, 1).await, "saved again, it is as new");
+}
+
+/// The newest thousand are kept, in whatever order they are saved.
+pub async fn of_many_saved_plans_the_newest_thousand_are_kept(world: &dyn World) {
+    let store = world.store();
+    let saves = (0..1_003).map(|number| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { store.save_plan(numbered(number, number.into())).await })
+    });
+    for save in saves.collect::<Vec<_>>() {
+        save.await.unwrap().unwrap();
+    }
+    for number in 0..5 {
+        assert_eq!(is_kept(&*store, number).await, number >= 3, "{number}");
+    }
+    assert!(is_kept(&*store, 1_002).await);
 }
 
 /// With its sealed inputs; saving it again is no error.

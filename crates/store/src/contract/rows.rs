@@ -1,8 +1,8 @@
 //! The ledger's rows: references and observations.
 
 use super::World;
-use super::given::{NOON, begin, begun, deleted, deleting, live, row, seen, settle};
-use crate::{LeaseGuard, Store, StoreError, Unit};
+use super::given::{NOON, begin, begun, deleted, deleting, live, row, seen, settle, undoing};
+use crate::{LeaseGuard, Referrer, Store, StoreError, Unit};
 use formwork_model::{Json, Row, RowStatus};
 
 async fn write(store: &dyn Store, guard: &LeaseGuard, row: Row) -> Result<(), StoreError> {
@@ -17,10 +17,12 @@ pub async fn references_from_another_stack_block_a_delete(world: &dyn World) {
     settle(&*store, "refer", "b", vec![live("s", "b", &["r", "r"])]).await;
     assert_eq!(store.reader().inbound(&"a".into()).await.unwrap(), [("s".into(), "r".into())]);
     let guard = begun(&*store, begin("op", &["a"])).await;
-    for going in [deleting(live("r", "a", &[]), "op"), deleted(live("r", "a", &[]))] {
+    let by_s = [Referrer { stack: "b".into(), label: live("s", "b", &[]).label, row: "s".into() }];
+    let undoing = undoing(live("r", "a", &[]), "op");
+    for going in [deleting(live("r", "a", &[]), "op"), undoing, deleted(live("r", "a", &[]))] {
         let refused = write(&*store, &guard, going).await;
         assert!(
-            matches!(&refused, Err(StoreError::Referenced { stack }) if *stack == "b".into()),
+            matches!(&refused, Err(StoreError::Referenced { row, by }) if *row == "r".into() && *by == by_s),
             "{refused:?}"
         );
     }

@@ -5,7 +5,7 @@ use super::state::Numbered;
 use crate::tables::{
     Holder, Lease, LeaseTables, OperationTables, RowHead, RowTables, Standing, Stored, is_going,
 };
-use crate::{Page, SavedPlan, StoreError};
+use crate::{Page, Referrer, SavedPlan, StoreError};
 use formwork_model::{
     JournalEntry, OperationId, OperationRecord, Plan, PlanHash, Row, RowId, Sealed, SlotId, StackId,
     Timestamp,
@@ -107,9 +107,9 @@ impl OperationTables for MemTables<'_> {
         Ok(Page { items: records.map(|known| known.record.clone()).collect(), total })
     }
 
-    fn open_operations(&mut self) -> Stored<Vec<OperationRecord>> {
+    fn open_operations(&mut self) -> Stored<Vec<(OperationId, Stored<OperationRecord>)>> {
         let open = self.state.open.iter().filter_map(|(_, id)| self.state.operations.get(id));
-        Ok(open.map(|known| known.record.clone()).collect())
+        Ok(open.map(|known| (known.record.id.clone(), Ok(known.record.clone()))).collect())
     }
 
     fn compactable(&mut self, before: Timestamp, most: usize) -> Stored<Vec<OperationId>> {
@@ -139,6 +139,17 @@ impl OperationTables for MemTables<'_> {
 
     fn save_plan(&mut self, plan: &SavedPlan) -> Stored<()> {
         self.state.saved_plans.insert(plan.hash, Arc::new(plan.clone()));
+        Ok(())
+    }
+
+    fn forget_plans(&mut self, before: Timestamp, keep: usize, most: usize) -> Stored<()> {
+        let plans = self.state.saved_plans.iter();
+        let mut ages: Vec<_> = plans.map(|(hash, plan)| (plan.created_at, *hash)).collect();
+        ages.sort_unstable();
+        let beyond = ages.len().saturating_sub(keep);
+        let old = ages.iter().take_while(|(at, _)| *at < before).count();
+        let hashes: Vec<_> = ages.into_iter().take(beyond.max(old).min(most)).map(|(_, hash)| hash).collect();
+        self.state.saved_plans.remove_all(&hashes);
         Ok(())
     }
 
@@ -269,8 +280,16 @@ impl RowTables for MemTables<'_> {
         Ok(found)
     }
 
-    fn foreign_referrer(&mut self, row: &RowId, stack: &StackId) -> Stored<Option<StackId>> {
-        Ok(self.foreign(row, stack).map(|from| &from.stack).min().cloned())
+    fn foreign_referrers(&mut self, row: &RowId, stack: &StackId, most: usize) -> Stored<Vec<Referrer>> {
+        let referrer = |from: &Arc<Row>| Referrer {
+            stack: from.stack.clone(),
+            label: from.label.clone(),
+            row: from.id.clone(),
+        };
+        let mut found: Vec<_> = self.foreign(row, stack).map(referrer).collect();
+        found.sort_unstable();
+        found.truncate(most);
+        Ok(found)
     }
 
     fn row_slots(&mut self, row: &RowId) -> Stored<Vec<(SlotId, Sealed)>> {

@@ -7,6 +7,7 @@ mod digest;
 mod domain;
 mod lease;
 mod objects;
+mod plans;
 mod rows;
 
 pub(crate) use begin::begin;
@@ -15,4 +16,5 @@ pub(crate) use digest::logical_digest;
 pub(crate) use domain::domain;
 pub(crate) use lease::{holder_of, renew, take_over};
 pub(crate) use objects::find as find_object;
+pub(crate) use plans::save_plan;
 pub(crate) use rows::observe;

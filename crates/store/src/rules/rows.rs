@@ -4,6 +4,9 @@ use crate::tables::{RowHead, Standing, Stored, Tables, is_going};
 use crate::{LeaseGuard, ObservationWrite, StoreError};
 use formwork_model::{Row, RowId};
 
+/// How many rows a refusal names.
+const MOST_REFERRERS: usize = 10;
+
 /// Stores a row that must not exist yet, with revision 1.
 pub(super) fn insert(tables: &mut dyn Tables, guard: &LeaseGuard, row: Row) -> Stored<()> {
     put(tables, guard, row, None)
@@ -42,10 +45,8 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
 /// may have happened, its outcome must always be storable. Writers take turns, so no reference can
 /// be added in between.
 fn refuse_if_referenced(tables: &mut dyn Tables, row: &Row) -> Stored<()> {
-    match tables.foreign_referrer(&row.id, &row.stack)? {
-        Some(stack) => Err(StoreError::Referenced { stack }),
-        None => Ok(()),
-    }
+    let by = tables.foreign_referrers(&row.id, &row.stack, MOST_REFERRERS)?;
+    if by.is_empty() { Ok(()) } else { Err(StoreError::Referenced { row: row.id.clone(), by }) }
 }
 
 fn sorted(references: &[RowId]) -> Vec<RowId> {

@@ -1,6 +1,7 @@
 //! The ledger's rows in SQL.
 
 use super::{SqlRow, SqlTables, decode, encode, params, unseal};
+use crate::Referrer;
 use crate::tables::{RowHead, RowTables, Standing, Stored, is_going};
 use formwork_model::{Row, RowId, Sealed, SlotId, StackId};
 
@@ -135,12 +136,15 @@ impl RowTables for SqlTables<'_> {
         )
     }
 
-    fn foreign_referrer(&mut self, row: &RowId, stack: &StackId) -> Stored<Option<StackId>> {
-        self.one(
-            "SELECT s.stack FROM row_refs f JOIN rows s ON s.id = f.from_row \
-             WHERE f.to_row = $1 AND s.stack <> $2 AND s.live = 1 ORDER BY s.stack LIMIT 1",
-            params![row.as_str(), stack.as_str()],
-            |found| Ok(found.text(0)?.into()),
+    fn foreign_referrers(&mut self, row: &RowId, stack: &StackId, most: usize) -> Stored<Vec<Referrer>> {
+        self.all(
+            "SELECT s.stack, s.label, s.id FROM row_refs f JOIN rows s ON s.id = f.from_row \
+             WHERE f.to_row = $1 AND s.stack <> $2 AND s.live = 1 ORDER BY s.stack, s.label, s.id LIMIT $3",
+            params![row.as_str(), stack.as_str(), most],
+            |found| {
+                let (stack, label) = (found.text(0)?.into(), found.text(1)?.into());
+                Ok(Referrer { stack, label, row: found.text(2)?.into() })
+            },
         )
     }
 

@@ -124,8 +124,10 @@ impl OperationTables for SqlTables<'_> {
         Ok(Page { items, total })
     }
 
-    fn open_operations(&mut self) -> Stored<Vec<OperationRecord>> {
-        self.all("SELECT id, body FROM operations WHERE finished_at IS NULL ORDER BY number", &[], record)
+    fn open_operations(&mut self) -> Stored<Vec<(OperationId, Stored<OperationRecord>)>> {
+        self.all("SELECT id, body FROM operations WHERE finished_at IS NULL ORDER BY number", &[], |row| {
+            Ok((row.text(0)?.into(), record(row)))
+        })
     }
 
     fn compactable(&mut self, before: Timestamp, most: usize) -> Stored<Vec<OperationId>> {
@@ -185,6 +187,20 @@ impl OperationTables for SqlTables<'_> {
                 &encode("saved plan", &id, &plan.slots)?,
                 &encode("saved plan", &id, &plan.request)?,
             ],
+        )?;
+        Ok(())
+    }
+
+    fn forget_plans(&mut self, before: Timestamp, keep: usize, most: usize) -> Stored<()> {
+        self.execute(
+            "DELETE FROM saved_plans WHERE hash IN (SELECT hash FROM saved_plans WHERE created_at < $1 \
+             ORDER BY created_at, hash LIMIT $2)",
+            params![before, most],
+        )?;
+        self.execute(
+            "DELETE FROM saved_plans WHERE hash IN (SELECT hash FROM saved_plans \
+             ORDER BY created_at DESC, hash DESC LIMIT $1 OFFSET $2)",
+            params![most, keep],
         )?;
         Ok(())
     }
