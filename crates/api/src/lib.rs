@@ -38,7 +38,7 @@ pub use plan::{
 pub use project::Project;
 pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
-    PlanFormation, UpdateFormation, ValidateFormation,
+    OnFailure, PlanFormation, UpdateFormation, ValidateFormation,
 };
 pub use time::Time;
 pub use token::{NewToken, Token};

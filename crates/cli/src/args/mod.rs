@@ -161,6 +161,8 @@ pub(crate) enum Static {
     Agent(Agent),
     /// Explain an error code
     Explain(Explain),
+    /// Print the JSON Schema of templates, for editors
+    FormationSchema,
     /// Draw a template's dependency graph
     Graph(Graph),
     /// Save a server and a token under a profile's name
@@ -357,7 +359,7 @@ fn family(program: &OsString) -> Family {
 }
 
 /// Commands that `soat` does not have.
-const NOT_SOAT: &[&str] = &["agent", "explain", "graph"];
+const NOT_SOAT: &[&str] = &["agent", "explain", "graph", "formation-schema"];
 
 /// Parses a command line.
 ///
