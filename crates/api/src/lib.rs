@@ -7,6 +7,7 @@
 //! these types. A client therefore compiles without the engine.
 
 mod client;
+mod drift;
 mod error;
 mod event;
 mod formation;
@@ -15,7 +16,9 @@ mod operation;
 mod page;
 mod plan;
 mod project;
+mod purge;
 mod requests;
+mod revision;
 mod time;
 mod token;
 mod user;
@@ -25,6 +28,7 @@ pub use client::{
     Answer, ApiError, Client, ClientError, Endpoint, EndpointError, HttpMethod, OperationStream, StreamItem,
     TransportError,
 };
+pub use drift::{DriftChange, DriftStatus, FormationDrift, ResourceDrift};
 pub use error::{ErrorBody, ErrorDetail};
 pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
 pub use formation::{
@@ -36,10 +40,12 @@ pub use plan::{
     CauseLink, Graph, GraphEdge, GraphNode, PlanChange, PlanDiff, PlanResult, UnauthorizedAction,
 };
 pub use project::Project;
+pub use purge::{PurgedFormation, SecretOutputPurge};
 pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
     OnFailure, PlanFormation, UpdateFormation, ValidateFormation,
 };
+pub use revision::FormationRevision;
 pub use time::Time;
 pub use token::{NewToken, Token};
 pub use user::{AttachPolicies, AuditEntry, CreateUser, Credentials, Login, User, UserRole};

@@ -59,6 +59,9 @@ pub struct PlanFormation {
     /// Whether to keep the plan, so that it can be shown and carried out by its hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save: Option<bool>,
+    /// The formation's revision to plan, in place of `template`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
 }
 
 /// The body of `POST /plans/{plan_hash}/apply`.
@@ -144,6 +147,9 @@ pub struct UpdateFormation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub unknown_outcomes: Option<IndexMap<String, Option<String>>>,
+    /// The revision whose template is applied again, in place of `template`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
 }
 
 /// Tells null from absent.

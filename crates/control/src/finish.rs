@@ -1,10 +1,10 @@
 //! What an operation's end makes of its formation's record: written in the same unit.
 
-use crate::formation::{FormationDoc, FormationStatus, Pending};
+use crate::formation::{Deployed, FormationDoc, FormationStatus, Pending, forget_revisions, keep_revision};
 use async_trait::async_trait;
 use formwork_engine::{Ending, Hooks};
 use formwork_engine_core::resolve_outputs;
-use formwork_model::{Json, OperationKind, OperationStatus, StackId};
+use formwork_model::{Json, OperationKind, OperationStatus, ProjectId, StackId};
 use formwork_store::{ObjectWrite, Reader, StoreError};
 use std::sync::Arc;
 
@@ -31,9 +31,33 @@ impl Hooks for Finisher {
                 continue;
             };
             close(&mut doc, &stack.id, pending, ending);
+            writes.extend(self.history(&mut doc, &stack.id, object.project.as_ref(), ending).await?);
             writes.push(doc.update(&stack.id, None));
         }
         Ok(writes)
+    }
+}
+
+impl Finisher {
+    /// What becomes of a formation's revisions: a deploy that succeeded adds one, a teardown that
+    /// did forgets them all.
+    async fn history(
+        &self,
+        doc: &mut FormationDoc,
+        id: &StackId,
+        project: Option<&ProjectId>,
+        ending: &Ending<'_>,
+    ) -> Result<Vec<ObjectWrite>, StoreError> {
+        match doc.status {
+            FormationStatus::Deleted => Ok(forget_revisions(doc, id)),
+            FormationStatus::Active => {
+                let operation = self.reader.operation(ending.operation).await?;
+                let actor = operation.map_or_else(|| "".into(), |operation| operation.actor);
+                let deployed = Deployed { operation: ending.operation, actor, at: ending.at };
+                Ok(keep_revision(doc, id, project, deployed))
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 }
 

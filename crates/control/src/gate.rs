@@ -7,7 +7,7 @@ use crate::access::{Target, Verb};
 use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
 use formwork_iam::Srn;
-use formwork_model::{Json, ProjectId, StackId, TypeName};
+use formwork_model::{Json, PlanHash, ProjectId, StackId, TypeName};
 
 /// A write whose body could not be understood.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub enum Gate {
     CreateFormation(Option<ProjectId>),
     /// Changing a formation.
     UpdateFormation(StackId),
+    /// Carrying a kept plan out.
+    ApplyPlan(PlanHash),
     /// Making a resource in the project that the body names.
     CreateResource(TypeName, Option<ProjectId>),
     /// Changing a resource.
@@ -57,6 +59,7 @@ impl Control {
                 let record = self.formation_record(p, id).await?;
                 self.permit(p, &record.question("formations:UpdateFormation"), id.as_str()).await.map(drop)
             }
+            Gate::ApplyPlan(hash) => self.gate_apply(p, *hash).await,
             Gate::CreateResource(type_name, named) => {
                 let access = self.access(type_name)?;
                 let project = self.home(p, type_name, named.as_ref(), &access).await?;

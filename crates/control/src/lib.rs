@@ -34,8 +34,9 @@ pub use audit_log::AuditEntry;
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
 pub use formation::{
-    CreateFormation, Decisions, DeniedAction, Deploy, FormationStatus, FormationView, GraphEdgeView,
-    GraphNodeView, GraphView, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation,
+    CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
+    FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,
+    PlanDiff, PlanFormation, PlannedFormation, Purge, PurgedFormation, ResourceDrift, RevisionView,
     SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use gate::Gate;

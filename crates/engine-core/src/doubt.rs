@@ -63,8 +63,9 @@ impl Operation {
             // A type that is never called again by itself is called again where a person runs a
             // failed deploy again: that is what its token is for (seed 4, "The handler protocol").
             IntentKind::Create | IntentKind::Update => {
+                let once = earlier && self.facts.track(key).is_none_or(|track| track.calls == 0);
                 intent.lookup == Lookup::Token
-                    && (by_code || earlier)
+                    && (by_code || once)
                     && (!earlier || self.refill(key.step, &intent.sent).is_some())
             }
             // Deletes are idempotent by contract (seed 3, "Delete").
@@ -192,10 +193,6 @@ impl Operation {
             self.settle(now, key, Outcome::Uncertain { failure });
             return;
         }
-        if let Some(adopt) = self.decisions.remove(&key.step) {
-            self.settle_as_decided(now, key, adopt);
-            return;
-        }
         let Some(step) = self.step(key.step) else { return };
         let message = format!("Whether `{}` was created is not known: {}", step.label, failure.message);
         // A code that the provider chose says more to a person than that the outcome is unknown.
@@ -258,6 +255,11 @@ impl Operation {
         let Some(intent) = self.row_for(&step.row).and_then(|row| row.intent.clone()) else {
             return self.settle(now, key, Outcome::NoOp);
         };
+        if intent.kind == IntentKind::Create
+            && let Some(adopt) = self.decisions.remove(&step.id)
+        {
+            return self.settle_as_decided(now, key, adopt);
+        }
         let failure = Failure::new(
             WireCode::OutcomeUnknown,
             format!("Operation `{}` ended before its outcome was known.", intent.operation),

@@ -2,7 +2,7 @@
 
 use formwork_model::{
     Action, Entry, Failure, Guard, IntentKind, JournalEntry, NativeId, OperationStatus, Outcome, Plan, RowId,
-    StepId, Timestamp, WireCode,
+    StepId, Timestamp,
 };
 use rustc_hash::FxHashMap;
 
@@ -228,13 +228,12 @@ impl Facts {
                     deadline: *deadline,
                 };
             }
-            Entry::RetryAt { attempt, at, failure } => {
+            Entry::RetryAt { attempt, at, failure, in_doubt } => {
                 let Some(track) = self.begin(Key::of(attempt.step, attempt.kind), entry.at) else { return };
                 track.attempt = attempt.number;
                 track.phase = Phase::Backoff { at: *at };
                 track.retries += 1;
-                // A delete that is put off because an earlier call may still come has had its effect.
-                track.in_doubt = failure.code == WireCode::OutcomeUnknown.as_str();
+                track.in_doubt = *in_doubt;
                 track.failure = Some(Box::new(failure.clone()));
             }
             Entry::Ambiguous { attempt, resolve_at, failure } => {

@@ -117,9 +117,8 @@ impl Operation {
     }
 
     /// Notes what a person decided about the effect that a `resolve` step settles: its object is
-    /// this one, or there is none. Asked for only where the effect can't be settled without. Given
-    /// between [`open`](Self::open) and [`start`](Self::start), or [`replay`](Self::replay) and
-    /// [`resume`](Self::resume); a crash forgets it, and the step ends as unknown again.
+    /// this one, or there is none. Given between [`open`](Self::open) and [`start`](Self::start); a
+    /// crash before that forgets it, and the step settles as if nobody had decided.
     pub fn decide(&mut self, step: StepId, adopt: Option<(NativeId, Stored)>) {
         self.decisions.insert(step, adopt);
     }

@@ -115,7 +115,7 @@ impl Operation {
     pub(crate) fn back_off(&mut self, now: Timestamp, key: Key, failure: Failure) {
         let Some(track) = self.facts.track(key) else { return };
         let at = now.plus(backoff::pause(&self.limits, self.seed, key, track.retries + track.doubts));
-        self.put_off(now, key, at, failure, "waiting for the next attempt");
+        self.put_off(now, key, at, failure, false);
     }
 
     /// The delete is done, but an earlier call of it may still come: it is made once more when no
@@ -125,14 +125,19 @@ impl Operation {
             WireCode::OutcomeUnknown,
             "An earlier call to delete it was never answered and may still take effect.",
         );
-        self.put_off(now, key, at, failure, "waiting until no earlier call can take effect");
+        self.put_off(now, key, at, failure, true);
     }
 
-    fn put_off(&mut self, now: Timestamp, key: Key, at: Timestamp, failure: Failure, why: &str) {
+    fn put_off(&mut self, now: Timestamp, key: Key, at: Timestamp, failure: Failure, in_doubt: bool) {
         let Some(track) = self.facts.track(key) else { return };
         let attempt = Attempt { step: key.step, kind: self.kind(key), number: track.attempt };
-        self.record(now, Entry::RetryAt { attempt, at, failure: failure.clone() });
+        self.record(now, Entry::RetryAt { attempt, at, failure: failure.clone(), in_doubt });
         self.set_live(now, key, State::Backoff);
+        let why = if in_doubt {
+            "waiting until no earlier call can take effect"
+        } else {
+            "waiting for the next attempt"
+        };
         self.tell_waiting(now, key, Some(failure), why);
         let timer = Timer { key: TimerKey::Retry(key.step, attempt.kind), at };
         self.out.then.push(Act::SetTimer(timer));

@@ -7,7 +7,7 @@ use crate::operation::Operation;
 use crate::{Act, ReadCall};
 use formwork_model::{
     Action, Certainty, Condition, DeletionPolicy, Failure, Guard, NativeId, Object, OpenIntent, Outcome,
-    Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities, WireCode,
+    Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities, WireCode, same,
 };
 use formwork_planner::{Comparison, Verdict, diff};
 use std::sync::Arc;
@@ -320,6 +320,12 @@ impl Operation {
             (Verdict::Update { .. }, Action::Update)
             | (Verdict::Replace { .. }, Action::Replace)
             | (Verdict::Undetermined { .. }, Action::Update | Action::Replace) => Ok(Errand::Send(prepared)),
+            // A property that must always be sent looks changed, and was sent just so.
+            (Verdict::Update { .. }, Action::Create)
+                if same(&object.sent.comparable(), &prepared.sent.comparable()) =>
+            {
+                Err(Outcome::Recorded { object: recorded(step, row, &prepared) })
+            }
             (Verdict::Update { .. }, Action::Create) => {
                 Err(failed(drifted(step, "an interrupted create had succeeded, with other properties")))
             }

@@ -2,7 +2,10 @@
 
 use crate::BeginError;
 use crate::observe::Observer;
-use formwork_model::{NativeId, Plan, Row, RowRef, Step, StepId, Stored, Timestamp, TypeCapabilities};
+use formwork_model::{
+    Failure, NativeId, Plan, Row, RowRef, Step, StepId, Stored, Timestamp, TypeCapabilities, TypeName,
+    WireCode,
+};
 use std::collections::BTreeMap;
 
 /// A decision with the properties of the object to adopt.
@@ -29,6 +32,10 @@ pub(crate) async fn read(
             read.push((id, None));
             continue;
         };
+        let owned = rows.iter().any(|other| owns(other, row, &intent.type_name, &native_id));
+        if owned {
+            return Err(BeginError::NotAdoptable { step: id, failure: Some(taken()) });
+        }
         let properties = if capabilities.is_some_and(|found| found.read) {
             let found = observer.adoptable(plan, step, &native_id).await;
             found
@@ -47,6 +54,17 @@ fn subject<'a>(plan: &'a Plan, rows: &'a [Row], id: StepId) -> Option<(&'a Step,
     let step = plan.step(id)?;
     let RowRef::Existing(row) = &step.row else { return None };
     Some((step, rows.iter().find(|other| other.id == *row)?))
+}
+
+/// Whether another resource of the stack has this object.
+fn owns(other: &Row, row: &Row, type_name: &TypeName, native_id: &NativeId) -> bool {
+    let mut objects = other.current.iter().chain(&other.deposed);
+    other.id != row.id
+        && objects.any(|object| object.type_name == *type_name && object.native_id == *native_id)
+}
+
+fn taken() -> Failure {
+    Failure::new(WireCode::ValidationFailed, "another resource of the stack has it")
 }
 
 fn lands_until(not_after: Timestamp, capabilities: Option<&TypeCapabilities>) -> Timestamp {

@@ -260,7 +260,9 @@ impl HandlerPlugin {
         let found = if self.custom.reads() {
             let within = LONGEST_LOOK.min(self.custom.handler.timeout);
             let found = self.look(context, &id, within).await;
-            found.inspect_err(|failure| tracing::info!(?failure, "what was made could not be read")).ok()
+            // Its words could repeat a secret that it was just sent, so they are not logged.
+            let log = || tracing::info!(resource_type = %self.custom.name, "what was made could not be read");
+            found.inspect_err(|_| log()).ok()
         } else {
             None
         };

@@ -99,7 +99,10 @@ fn refused(reply: &Reply) -> Reason {
     // believed was not heard, and what is there already may be our own, made by an earlier request.
     let heard = ![StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::CONFLICT].contains(&status);
     let is_error = status.is_client_error() || status.is_server_error();
+    // These come from whatever stands between us, with a message too: the handler may be at it.
+    let gave_up = matches!(number, 408 | 499 | 502 | 504);
     let effect = match status {
+        _ if gave_up => Effect::Unknown,
         _ if is_error && message.is_some() && heard => Effect::Refused,
         _ if status.is_client_error() || is_error && message.is_some() => Effect::None,
         StatusCode::MOVED_PERMANENTLY | StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => {

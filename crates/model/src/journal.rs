@@ -99,6 +99,9 @@ pub enum Entry {
         at: Timestamp,
         /// How it failed.
         failure: Failure,
+        /// Whether the call may have had an effect all the same: a delete that is made once more.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_doubt: bool,
     },
     /// Whether the call had an effect is not known; it will be looked for.
     Ambiguous {

@@ -81,6 +81,9 @@ pub fn endpoints() -> Vec<EndpointInfo> {
 /// All routes, with their handlers.
 pub(crate) fn table() -> Vec<Endpoint> {
     let mut all = routes::formations::endpoints();
+    all.extend(routes::drift::endpoints());
+    all.extend(routes::revisions::endpoints());
+    all.extend(routes::purge::endpoints());
     all.extend(routes::plans::endpoints());
     all.extend(routes::operations::endpoints());
     all.extend(routes::projects::endpoints());

@@ -150,6 +150,9 @@ fn schemas() -> Map<String, Json> {
     add::<wire::CreateFormation>(&mut all);
     add::<wire::UpdateFormation>(&mut all);
     add::<wire::Formation>(&mut all);
+    add::<wire::FormationDrift>(&mut all);
+    add::<wire::FormationRevision>(&mut all);
+    add::<wire::SecretOutputPurge>(&mut all);
     add::<wire::DeleteResult>(&mut all);
     add::<wire::OperationAccepted>(&mut all);
     add::<wire::FormationOperation>(&mut all);

@@ -42,6 +42,7 @@ pub(crate) fn plan(body: wire::PlanFormation) -> control::PlanFormation {
         project_id: body.project_id.map(Into::into),
         formation_id: body.formation_id.map(Into::into),
         template: body.template.map(template),
+        revision: body.revision,
         parameters: body.parameters,
         observe: match body.observe.unwrap_or_default() {
             wire::Observe::Live => control::ObservePolicy::Live,
@@ -66,6 +67,7 @@ pub(crate) fn create(body: wire::CreateFormation) -> Result<control::CreateForma
 pub(crate) fn update(body: wire::UpdateFormation) -> Result<control::UpdateFormation, ApiFailure> {
     Ok(control::UpdateFormation {
         template: body.template.map(template),
+        revision: body.revision,
         metadata: body.metadata,
         parameters: body.parameters,
         plan_hash: plan_hash(body.plan_hash)?,

@@ -3,9 +3,9 @@
 use super::{Client, ClientError, HttpMethod, encode};
 use crate::{
     AttachPolicies, AuditEntry, CancelOperation, CreateFormation, CreateProject, CreateToken, CreateUser,
-    Credentials, DeleteResult, EventPage, Formation, FormationOperation, Graph, GraphFormation, Login,
-    NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult, Project, Token, UpdateFormation,
-    User, ValidateFormation, Validation,
+    Credentials, DeleteResult, EventPage, Formation, FormationDrift, FormationOperation, FormationRevision,
+    Graph, GraphFormation, Login, NewToken, Operation, OperationAccepted, Page, PlanFormation, PlanResult,
+    Project, SecretOutputPurge, Token, UpdateFormation, User, ValidateFormation, Validation,
 };
 use HttpMethod::{Delete, Get, Patch, Post, Put};
 use formwork_model::Json;
@@ -85,6 +85,41 @@ impl Client {
     /// One formation with its resources.
     pub async fn get_formation(&self, id: &str) -> Result<Formation, ClientError> {
         self.call(Get, item("/formations", id)).decoded().await
+    }
+
+    /// What was changed out of band.
+    pub async fn get_formation_drift(&self, id: &str) -> Result<FormationDrift, ClientError> {
+        self.call(Get, format!("{}/drift", item("/formations", id))).patient().decoded().await
+    }
+
+    /// A page of what a formation's deploys applied, newest first, without the templates.
+    pub async fn list_formation_revisions(
+        &self,
+        id: &str,
+        limit: Option<u64>,
+        offset: Option<u64>,
+    ) -> Result<Page<FormationRevision>, ClientError> {
+        let query = page(limit, offset);
+        let path = format!("{}/revisions", item("/formations", id));
+        self.call(Get, path).query(borrowed(&query)).decoded().await
+    }
+
+    /// What one of a formation's deploys applied.
+    pub async fn get_formation_revision(
+        &self,
+        id: &str,
+        revision: u64,
+    ) -> Result<FormationRevision, ClientError> {
+        self.call(Get, format!("{}/revisions/{revision}", item("/formations", id))).decoded().await
+    }
+
+    /// Removes credentials from the outputs of old records; a dry run only says which.
+    pub async fn purge_formation_secret_outputs(
+        &self,
+        dry_run: bool,
+    ) -> Result<SecretOutputPurge, ClientError> {
+        let query = dry_run.then_some(("dry_run", "true"));
+        self.call(Post, "/formations/purge-secret-outputs").query(query).patient().decoded().await
     }
 
     /// Tears a formation down and waits for it. A teardown that could not finish is the error

@@ -110,6 +110,9 @@ pub(crate) struct PlanFormation {
     /// The formation that would be deployed again
     #[arg(long, value_name = "ID")]
     pub(crate) formation_id: Option<String>,
+    /// Plan this revision's template
+    #[arg(long, value_name = "N", requires = "formation_id", conflicts_with_all = ["template", "template_file", "template_path"])]
+    pub(crate) revision: Option<u64>,
     /// Plan from the ledger, without looking at what is there
     #[arg(long)]
     pub(crate) no_refresh: bool,
@@ -156,6 +159,9 @@ pub(crate) struct UpdateFormation {
     pub(crate) template: TemplateArgs,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs,
+    /// Apply this revision's template again
+    #[arg(long, value_name = "N", conflicts_with_all = ["template", "template_file", "template_path"])]
+    pub(crate) revision: Option<u64>,
     /// Static annotations, as JSON; `null` clears them
     #[arg(long, value_name = "JSON")]
     pub(crate) metadata: Option<String>,
@@ -191,6 +197,36 @@ pub(crate) struct DeleteFormation {
     /// Do not wait for the teardown to end
     #[arg(long)]
     pub(crate) no_wait: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Drift {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    /// Exit with 10 if anything differs
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FormationRevision {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    /// Which revision
+    #[arg(long, value_name = "N")]
+    pub(crate) revision: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffFormationRevisions {
+    #[command(flatten)]
+    pub(crate) formation: FormationId,
+    /// The revision before
+    #[arg(long, value_name = "N")]
+    pub(crate) from: u64,
+    /// The revision after
+    #[arg(long, value_name = "M")]
+    pub(crate) to: u64,
 }
 
 #[derive(Debug, Args)]

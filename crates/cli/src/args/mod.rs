@@ -6,8 +6,9 @@ mod spelling;
 mod user;
 
 pub(crate) use formation::{
-    ApplyPlan, CreateFormation, Decisions, DeleteFormation, FormationId, ListFormations, ParameterArgs,
-    PlanFormation, PlanHash, TemplateArgs, UpdateFormation, ValidateFormation,
+    ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
+    FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
+    ValidateFormation,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -113,6 +114,14 @@ pub(crate) enum Static {
     DeleteFormation(DeleteFormation),
     /// List a formation's operations with their events
     ListFormationEvents(FormationEvents),
+    /// Show what was changed out of band since the last deploy
+    Drift(Drift),
+    /// List what a formation's deploys applied, newest first
+    ListFormationRevisions(FormationEvents),
+    /// Show what one of a formation's deploys applied
+    GetFormationRevision(FormationRevision),
+    /// Show what changed in the template from one deploy to another, as a unified diff
+    DiffFormationRevisions(DiffFormationRevisions),
     /// Show a plan that was kept
     GetPlan(PlanHash),
     /// Carry a plan that was kept out, exactly as it is
@@ -156,6 +165,9 @@ pub(crate) enum Static {
     AttachUserPolicies(AttachUserPolicies),
     /// List decisions on writes, newest first
     ListAuditEntries(ListAuditEntries),
+    /// Look after what is stored
+    #[command(subcommand)]
+    Admin(Admin),
     /// Run, stop or look at the process that serves the data directory
     #[command(subcommand)]
     Agent(Agent),
@@ -269,6 +281,17 @@ impl TokenId {
     }
 }
 
+/// Commands of an operator.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Admin {
+    /// Remove credentials from the outputs that old formations keep
+    PurgeSecretOutputs {
+        /// Only say what would be removed
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
 /// Commands of the agent.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Agent {
@@ -359,7 +382,17 @@ fn family(program: &OsString) -> Family {
 }
 
 /// Commands that `soat` does not have.
-const NOT_SOAT: &[&str] = &["agent", "explain", "graph", "formation-schema"];
+const NOT_SOAT: &[&str] = &[
+    "admin",
+    "agent",
+    "diff-formation-revisions",
+    "drift",
+    "explain",
+    "formation-schema",
+    "get-formation-revision",
+    "graph",
+    "list-formation-revisions",
+];
 
 /// Parses a command line.
 ///

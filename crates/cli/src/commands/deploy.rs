@@ -46,6 +46,7 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("plan_hash", arguments.plan_hash.as_deref())
         .with("on_failure", arguments.on_failure.get())
+        .with("revision", arguments.revision)
         .with("unknown_outcomes", outcomes(&arguments.decisions)?)
         .build();
     let client = session.client().clone().with_timeout(None);

@@ -35,6 +35,7 @@ pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result
         .with("formation_id", arguments.formation_id.as_deref())
         .with("template", source.as_ref().map(|source| source.text.as_str()))
         .with("parameters", parameter_bag(&arguments.parameters)?)
+        .with("revision", arguments.revision)
         .with("observe", arguments.no_refresh.then_some("off"))
         .with("on_failure", arguments.on_failure.get())
         .with("save", arguments.save.then_some(true))

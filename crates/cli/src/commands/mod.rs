@@ -1,16 +1,19 @@
 //! One module per command or family of commands. A command is a few requests and what is printed.
 
+mod admin;
 mod agent;
 mod basics;
 mod completions;
 mod configure;
 mod deploy;
+mod drift;
 pub(crate) mod error;
 pub(crate) mod explain;
 mod formation;
 mod graph;
 mod request;
 mod resource;
+mod revisions;
 mod users;
 
 pub(crate) use error::CommandError;
@@ -73,6 +76,10 @@ fn need(command: &Command) -> Need {
             | Static::ListFormations(_)
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
+            | Static::Drift(_)
+            | Static::ListFormationRevisions(_)
+            | Static::GetFormationRevision(_)
+            | Static::DiffFormationRevisions(_)
             | Static::GetOperation(_)
             | Static::GetPlan(_)
             | Static::ListProjects(_)
@@ -107,6 +114,11 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListFormations(arguments) => formation::list(session, &arguments).await,
         Static::GetFormation(arguments) => formation::get(session, &arguments).await,
         Static::ListFormationEvents(arguments) => formation::events(session, &arguments).await,
+        Static::Drift(arguments) => drift::run(session, &arguments).await,
+        Static::ListFormationRevisions(arguments) => revisions::list(session, &arguments).await,
+        Static::GetFormationRevision(arguments) => revisions::get(session, &arguments).await,
+        Static::DiffFormationRevisions(arguments) => revisions::diff(session, &arguments).await,
+        Static::Admin(command) => admin::run(session, &command).await,
         Static::GetPlan(plan) => basics::get(session, "/plans", &plan.plan_hash).await,
         Static::ApplyPlan(arguments) => deploy::apply_plan(session, &arguments).await,
         Static::GetOperation(operation) => basics::get_operation(session, &operation).await,

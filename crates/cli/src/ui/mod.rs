@@ -1,6 +1,7 @@
 //! What a person sees. Everything here goes to stderr; stdout is for the one document a command
 //! answers with.
 
+pub(crate) mod drift;
 pub(crate) mod error;
 pub(crate) mod graph;
 pub(crate) mod json;

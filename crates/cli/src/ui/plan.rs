@@ -140,7 +140,8 @@ fn is_mask(value: &Value) -> bool {
         .is_some_and(|members| members.len() == 1 && members.get("no_echo") == Some(&Value::Bool(true)))
 }
 
-fn shown(value: &Value) -> String {
+/// A value on one line, cut where it is long.
+pub(crate) fn shown(value: &Value) -> String {
     if is_mask(value) {
         return "(secret)".to_owned();
     }

@@ -67,6 +67,7 @@ fn an_adopted_object_is_the_resources_from_then_on() {
     let formation = decide(&world, &update).json();
     assert_eq!(formation["resources"][0]["physical_resource_id"], "chan_1");
     assert_eq!(world.channels(), ["chan_1"], "INV-2");
+    assert_eq!(create_keys(&world).len(), 1, "what a person decided is not asked again");
     world.update(&id, &one("b", "sms")).ok();
     assert_eq!(world.handler.channels()["chan_1"].properties["name"], "b");
 }
@@ -76,4 +77,5 @@ fn a_teardown_can_discard_what_was_never_made() {
     let (world, id) = in_doubt(false);
     decide(&world, &["delete-formation", &id, "--discard", "Chan"]);
     assert!(world.channels().is_empty());
+    assert_eq!(create_keys(&world).len(), 1, "what a person decided is not asked again");
 }

@@ -46,6 +46,8 @@ pub struct CreateFormation {
 pub struct UpdateFormation {
     /// The template; `None` applies the stored one again.
     pub template: Option<TemplateInput>,
+    /// The revision to apply in place of a template.
+    pub revision: Option<u64>,
     /// Static annotations: `None` leaves them, `Some(None)` clears them.
     pub metadata: Option<Option<Json>>,
     /// The parameters.
@@ -175,7 +177,7 @@ impl Control {
         let permit = self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?;
         check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
         self.demand_idle(&existing).await?;
-        let input = self.template_or_stored(request.template, Some(&existing))?;
+        let input = self.template_of(request.template, request.revision, Some(&existing)).await?;
         let mut prepared = self.prepare(&input)?;
         let supplied = supplied(request.parameters.as_ref(), true);
         let readying = Readying {
@@ -221,13 +223,16 @@ impl Control {
         let Beginning { principal, project, stack, operation, kind, record, permitted, decisions } =
             beginning;
         let plan = Arc::new(ready.plan);
-        let decisions = decided_steps(&plan, &ready.rows, decisions)?;
+        let decided = decided_steps(&plan, &ready.rows, decisions)?;
         let new_rows = plan.steps.iter().filter_map(|step| match step.row {
             RowRef::New(number) => Some(number + 1),
             RowRef::Existing(_) => None,
         });
         let minted = (0..new_rows.max().unwrap_or(0)).map(|_| ids::mint("form_res").into()).collect();
-        let detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
+        let mut detail = serde_json::json!({ "operation_id": operation, "plan_hash": ready.hash });
+        if !decisions.is_empty() {
+            detail["unknown_outcomes"] = serde_json::json!(decisions);
+        }
         let request = BeginRequest {
             id: operation.clone(),
             kind,
@@ -240,7 +245,7 @@ impl Control {
             objects: vec![record],
             requires: vec![project.to_string()],
             audit: vec![permitted.record(stack.as_str(), detail)],
-            decisions,
+            decisions: decided,
         };
         match self.engine.begin(request).await {
             Ok(_) => Ok(Deploy { formation: stack, operation }),

@@ -3,10 +3,13 @@
 mod authorise;
 mod deploy;
 mod destroy;
+mod drift;
 mod graph;
 mod handlers;
+mod history;
 mod plan;
 mod prepare;
+mod purge;
 mod record;
 mod rows;
 mod saved;
@@ -17,8 +20,12 @@ mod view;
 pub(crate) const SRN_TYPE: &str = "formation";
 
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
+pub use drift::{DriftChange, DriftFound, FormationDrift, ResourceDrift};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
+pub use history::RevisionView;
+pub(crate) use history::{Deployed, forget_revisions, keep_revision};
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
+pub use purge::{Purge, PurgedFormation};
 pub use record::FormationStatus;
 pub(crate) use record::{FormationDoc, Pending, live_link};
 pub use saved::SavedPlanView;

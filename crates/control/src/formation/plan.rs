@@ -42,6 +42,8 @@ pub struct PlanFormation {
     pub formation_id: Option<StackId>,
     /// The template; `None` plans the stored one again.
     pub template: Option<TemplateInput>,
+    /// The revision to plan in place of a template.
+    pub revision: Option<u64>,
     /// The parameters.
     pub parameters: Option<JsonMap>,
     /// Whether to look first.
@@ -180,7 +182,7 @@ impl Control {
         }
         Self::demand(p, &Self::planning(&project, existing.as_ref().map(|record| &record.id)))?;
         self.demand_project(&project).await?;
-        let input = self.template_or_stored(request.template, existing.as_ref())?;
+        let input = self.template_of(request.template, request.revision, existing.as_ref()).await?;
         let mut prepared = self.prepare(&input)?;
         let supplied = supplied(request.parameters.as_ref(), existing.is_some());
         let readying = Readying {

@@ -66,6 +66,9 @@ pub(crate) struct FormationDoc {
     pub(crate) resolved_parameters: Option<Json>,
     #[serde(default)]
     pub(crate) error: Option<Failure>,
+    /// The revision of the last successful deploy.
+    #[serde(default)]
+    pub(crate) revision: u64,
     /// What the running operation will make of it.
     #[serde(default)]
     pub(crate) pending: Option<Pending>,
@@ -140,6 +143,7 @@ impl FormationDoc {
             resolved_metadata: None,
             resolved_parameters: None,
             error: None,
+            revision: 0,
             pending: Some(pending),
         }
     }
@@ -158,13 +162,18 @@ impl FormationDoc {
 
     /// The write that changes the record.
     pub(crate) fn update(&self, id: &StackId, expected_version: Option<u64>) -> ObjectWrite {
-        ObjectWrite::Update(ObjectChange {
+        ObjectWrite::Update(self.change(id, expected_version))
+    }
+
+    /// The change of the record, as part of another transaction.
+    pub(crate) fn change(&self, id: &StackId, expected_version: Option<u64>) -> ObjectChange {
+        ObjectChange {
             id: id.to_string(),
             expected_version,
             doc: serde_json::to_value(self).unwrap_or_default(),
             keys: self.keys(),
             links: self.links(),
-        })
+        }
     }
 
     /// A name is taken as long as its formation is not deleted.

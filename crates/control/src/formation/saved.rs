@@ -3,6 +3,7 @@
 use super::deploy::{Beginning, Decisions, Deploy};
 use super::plan::{Ready, UNBORN, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, open_template, seal_template};
+use crate::authorise::Permit;
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{
@@ -108,13 +109,7 @@ impl Control {
         name: Option<&str>,
     ) -> Result<Deploy, ControlError> {
         let (saved, request) = self.saved(p, hash).await?;
-        let permit = match &request.formation {
-            Some(id) => {
-                let existing = self.formation_record(p, id).await?;
-                self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await?
-            }
-            None => self.permit(p, &Self::creating(&saved.project), name.unwrap_or_default()).await?,
-        };
+        let permit = self.permit_apply(p, &saved, &request, name).await?;
         let mut secrets = SecretSlots::new();
         for (slot, sealed) in &saved.slots {
             secrets.insert(slot.clone(), self.open_slot(hash, slot, sealed)?);
@@ -123,11 +118,14 @@ impl Control {
         let mut plan = Plan::clone(&saved.plan);
         let onto = match request.formation.clone() {
             Some(id) => self.onto_existing(p, id, request, &operation).await?,
-            None => self.onto_new(&saved, request, name, &operation, &mut plan).await?,
+            None => self.onto_new(&saved, request, name, &operation, &mut plan)?,
         };
         let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
         let permitted = self.permit_plan(p, permit, stack.as_str(), &saved.project, &ready).await?;
+        if let (OperationKind::Create, Some(name)) = (kind, name) {
+            self.demand_free_name(&saved.project, name).await?;
+        }
         let decisions = Decisions::new();
         let beginning = Beginning {
             principal: p,
@@ -140,6 +138,31 @@ impl Control {
             decisions: &decisions,
         };
         self.begin(ready, beginning).await
+    }
+
+    /// Demands what carrying a kept plan out takes, before anything is said of the request's body.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
+    pub(crate) async fn gate_apply(&self, p: &Principal, hash: PlanHash) -> Result<(), ControlError> {
+        let (saved, request) = self.saved(p, hash).await?;
+        self.permit_apply(p, &saved, &request, None).await.map(drop)
+    }
+
+    async fn permit_apply(
+        &self,
+        p: &Principal,
+        saved: &SavedPlan,
+        request: &Request,
+        name: Option<&str>,
+    ) -> Result<Permit, ControlError> {
+        match &request.formation {
+            Some(id) => {
+                let existing = self.formation_record(p, id).await?;
+                self.permit(p, &existing.question("formations:UpdateFormation"), id.as_str()).await
+            }
+            None => self.permit(p, &Self::creating(&saved.project), name.unwrap_or_default()).await,
+        }
     }
 
     async fn onto_existing(
@@ -162,7 +185,7 @@ impl Control {
         Ok(Onto { rows: self.reader.rows(&stack).await?, stack, record, kind })
     }
 
-    async fn onto_new(
+    fn onto_new(
         &self,
         saved: &SavedPlan,
         request: Request,
@@ -175,7 +198,6 @@ impl Control {
                 .with_meta(serde_json::json!({ "missingFields": ["name"] }))
         })?;
         check_name(name)?;
-        self.demand_free_name(&saved.project, name).await?;
         let stack = StackId::from(ids::mint("form"));
         rebind(plan, &stack, &StackKey::new(saved.project.clone(), name));
         let template = open_template(&self.key, &UNBORN.into(), &request.template)?;

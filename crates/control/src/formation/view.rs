@@ -1,11 +1,13 @@
 //! Formations, as people read them: credentials masked.
 
 use super::Deploy;
+use super::purge::{credential_outputs, without};
 use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
 use formwork_store::{ListQuery, Page};
+use std::collections::BTreeSet;
 
 /// A formation, safe to show.
 #[derive(Clone, Debug)]
@@ -128,14 +130,14 @@ impl Control {
     }
 
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
-        let template = self.masked(record.template(&self.key)?);
+        let (template, credentials) = self.readable(record.template(&self.key)?);
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
         Ok(FormationView {
             id,
             project_id: project,
             name: doc.name,
             template,
-            outputs: doc.outputs,
+            outputs: doc.outputs.map(|outputs| without(outputs, &credentials)),
             status: doc.status,
             metadata: doc.metadata,
             resolved_metadata: doc.resolved_metadata,
@@ -150,10 +152,14 @@ impl Control {
 
     /// A stored template with its declared credentials masked. One that no longer parses, since
     /// rules may have become stricter, is not shown at all rather than shown unmasked.
-    fn masked(&self, template: Json) -> Json {
-        match self.check_template(&TemplateInput::Json(template)) {
-            (Some(template), _) => template.credentials_masked(&*self.catalog),
-            (None, _) => Json::Null,
-        }
+    pub(crate) fn masked(&self, template: Json) -> Json {
+        self.readable(template).0
+    }
+
+    /// A stored template with its declared credentials masked, and the outputs that are credentials.
+    fn readable(&self, template: Json) -> (Json, BTreeSet<String>) {
+        let (template, found) = self.check_template(&TemplateInput::Json(template));
+        let masked = template.map_or(Json::Null, |template| template.credentials_masked(&*self.catalog));
+        (masked, credential_outputs(&found))
     }
 }

@@ -1,11 +1,14 @@
 //! The routes, by what they are about.
 
 pub(crate) mod audit;
+pub(crate) mod drift;
 pub(crate) mod formations;
 pub(crate) mod operations;
 pub(crate) mod plans;
 pub(crate) mod projects;
+pub(crate) mod purge;
 pub(crate) mod resources;
+pub(crate) mod revisions;
 pub(crate) mod system;
 pub(crate) mod tokens;
 pub(crate) mod users;

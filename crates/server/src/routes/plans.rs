@@ -13,6 +13,7 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::routing::{get, post};
 use formwork_api::ApplyPlan;
+use formwork_control::Gate;
 use formwork_model::{PlanHash, WireCode};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -58,7 +59,8 @@ async fn apply(
 ) -> Answer {
     let wait = query.flag(WAIT.name, true)?;
     let hash = hash(&id)?;
-    let body: ApplyPlan = Reading::open(app.options.body).read(&app, &principal, request).await?;
+    let body: ApplyPlan =
+        Reading::new(Gate::ApplyPlan(hash), app.options.body).read(&app, &principal, request).await?;
     let (control, asking) = (app.control.clone(), principal.clone());
     let deploy =
         detached(async move { control.apply_plan(&asking, hash, body.name.as_deref()).await }).await?;

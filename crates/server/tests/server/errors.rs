@@ -15,7 +15,8 @@ fn concrete(endpoint: &EndpointInfo) -> String {
 }
 
 fn has_body(endpoint: &EndpointInfo) -> bool {
-    matches!(endpoint.method.as_str(), "POST" | "PUT" | "PATCH")
+    // A purge says all in its query.
+    matches!(endpoint.method.as_str(), "POST" | "PUT" | "PATCH") && !endpoint.path.contains("/purge-")
 }
 
 fn has_id(endpoint: &EndpointInfo) -> bool {

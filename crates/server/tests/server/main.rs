@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod access;
+mod drift;
 mod errors;
 mod following;
 mod formations_of_rules;
@@ -10,6 +11,8 @@ mod limits;
 mod matrix;
 mod openapi;
 mod people;
+mod purge;
+mod revisions;
 mod routes;
 mod shapes;
 mod sockets;

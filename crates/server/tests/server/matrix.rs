@@ -318,8 +318,13 @@ async fn all_that_is_missing_is_told_at_once_and_nothing_is_done() {
     assert!(kept.body.get("unauthorized_actions").is_none(), "the admin lacks nothing");
     let apply = format!("/plans/{}/apply", kept.body["plan_hash"].as_str().expect("a hash"));
     let refused = ada.world.post(&apply, json!({ "name": "s" })).await;
+    assert_eq!(world.post("/formations", body).await.status, 201, "a name that is taken is told after that");
+    assert_eq!(ada.world.post(&apply, json!({ "name": "s" })).await.text, refused.text);
     assert_eq!(refused.meta(), &json!({ "denied_actions": denied }));
-    assert_eq!(world.post(&apply, json!({ "name": "s" })).await.status, 200);
+    assert_eq!(world.post(&apply, json!({ "name": "s" })).await.outcome(), (409, "NAME_CONFLICT"));
+    assert_eq!(world.post(&apply, json!({ "name": "t" })).await.status, 200);
+    ada.may(&[]).await;
+    assert_eq!(ada.world.post(&apply, json!({ "nonsense": 1 })).await.outcome(), (403, "FORBIDDEN"));
 }
 
 #[tokio::test]
