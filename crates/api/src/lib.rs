@@ -43,7 +43,7 @@ pub use project::Project;
 pub use purge::{PurgedFormation, SecretOutputPurge};
 pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
-    PlanFormation, UpdateFormation, ValidateFormation,
+    OnFailure, PlanFormation, UpdateFormation, ValidateFormation,
 };
 pub use revision::FormationRevision;
 pub use time::Time;

@@ -53,6 +53,9 @@ pub struct PlanFormation {
     /// Whether to look at what is there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observe: Option<Observe>,
+    /// What a failure means for the rest; `rollback` where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
     /// Whether to keep the plan, so that it can be shown and carried out by its hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub save: Option<bool>,
@@ -80,6 +83,17 @@ pub enum Observe {
     Off,
 }
 
+/// What the failure of one resource means for the rest of a deploy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// Nothing more begins, and what this deploy created is deleted again.
+    #[default]
+    Rollback,
+    /// What does not depend on it goes on, and what was made stays.
+    Keep,
+}
+
 /// The body of `POST /formations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateFormation {
@@ -102,6 +116,9 @@ pub struct CreateFormation {
     /// The plan that was approved: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_hash: Option<String>,
+    /// What a failure means for the rest; `rollback` where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
 }
 
 /// The body of `PUT /formations/{formation_id}`.
@@ -122,6 +139,9 @@ pub struct UpdateFormation {
     /// The plan that was approved: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_hash: Option<String>,
+    /// What a failure means for the rest; `rollback` where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
     /// What became of creates whose outcome is not known, by logical id: the physical id of the
     /// object to adopt, or null if none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,7 @@
 
 mod builder;
 mod check;
+mod constraint;
 mod document;
 mod expression;
 mod item;
@@ -24,12 +25,14 @@ mod number;
 mod parameters;
 mod render;
 mod report;
+mod schema;
 mod suggest;
 mod template;
 mod walk;
 mod yaml;
 
 pub use check::{Checked, check};
+pub use constraint::{Constraints, Pattern};
 pub use document::{Document, document_from_json, parse, text_only};
 pub use limits::Limits;
 pub use lower::{LowerRequest, lower};
@@ -38,4 +41,5 @@ pub use parameters::{
     Supplied, invalid_parameters, missing_parameters, resolved_parameters, unknown_parameters,
 };
 pub use render::{Color, clean, drawable, render_human, width};
+pub use schema::template_schema;
 pub use template::{GraphNode, Parameter, Template};

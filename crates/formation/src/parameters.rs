@@ -65,19 +65,58 @@ pub fn missing_parameters(template: &Template, supplied: &Supplied) -> Vec<Diagn
         .collect()
 }
 
-/// The supplied values that are no strings: nothing is coerced.
+/// The supplied values that are no strings, since nothing is coerced, and those that violate a
+/// constraint of their declaration. A default was checked with the template; what an update keeps is
+/// not known here, and was checked when it was given. No message holds a value.
 pub fn invalid_parameters(template: &Template, supplied: &Supplied) -> Vec<Diagnostic> {
-    let wrong = supplied.values.iter().filter(|(_, value)| !value.is_string());
-    wrong
-        .map(|(name, value)| {
-            let message = format!("Parameter '{name}' must be a string");
-            let diagnostic = parameter_error(template, DiagnosticCode::WrongType, name, message);
-            match value {
-                Json::Bool(_) | Json::Number(_) => diagnostic.hint("quote the value"),
-                _ => diagnostic,
-            }
+    let mut suggest = Suggest::default();
+    let mut found = Vec::new();
+    for (name, value) in &supplied.values {
+        if !value.is_string() {
+            found.push(no_string(template, name, value));
+        } else if let Some(parameter) = template.parameters.get(name.as_str())
+            && let Source::Text(text) = source(name, parameter, supplied)
+        {
+            found.extend(violations(template, name, parameter, text, &mut suggest));
+        }
+    }
+    found
+}
+
+fn no_string(template: &Template, name: &str, value: &Json) -> Diagnostic {
+    let message = format!("Parameter '{name}' must be a string");
+    let diagnostic = parameter_error(template, DiagnosticCode::WrongType, name, message);
+    match value {
+        Json::Bool(_) | Json::Number(_) => diagnostic.hint("quote the value"),
+        _ => diagnostic,
+    }
+}
+
+/// What a value violates, with the nearest allowed value where it may be told.
+fn violations(
+    template: &Template,
+    name: &str,
+    parameter: &Parameter,
+    text: &str,
+    suggest: &mut Suggest,
+) -> Vec<Diagnostic> {
+    let constraints = &parameter.constraints;
+    let mut found: Vec<Diagnostic> = constraints
+        .violations(text, parameter.no_echo)
+        .into_iter()
+        .map(|violation| {
+            let message = format!("Parameter '{name}' {violation}");
+            parameter_error(template, DiagnosticCode::InvalidValue, name, message)
         })
-        .collect()
+        .collect();
+    let allowed = &constraints.allowed_values;
+    if !parameter.no_echo
+        && !allowed.iter().any(|allowed| **allowed == *text)
+        && let Some(first) = found.first_mut()
+    {
+        first.hint = suggest.hint(text, allowed.iter().map(|allowed| &**allowed));
+    }
+    found
 }
 
 /// The supplied names that the template does not declare, as warnings: they are ignored, as the

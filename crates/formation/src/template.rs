@@ -1,6 +1,7 @@
 //! A template whose shape has been checked.
 
 use crate::Document;
+use crate::constraint::Constraints;
 use crate::expression::Form;
 use formwork_model::{Catalog, DeletionPolicy, Expr, Json, Label, Path, SourceMap, TypeName, mask};
 use indexmap::IndexMap;
@@ -30,6 +31,8 @@ pub struct Parameter {
     pub no_echo: bool,
     /// Whether an update that omits it keeps the previous value.
     pub use_previous_value: bool,
+    /// What its values must satisfy.
+    pub constraints: Constraints,
     /// Whether a resource, an output or the metadata uses it. One that nothing uses is never
     /// required.
     pub used: bool,

@@ -93,9 +93,9 @@ rows! {
     depends_on_nothing: "resources: {A: {type: agent, properties: {name: a}, depends_on: [B]}}"
         => [("resources.A.depends_on", "depends_on references unknown resource 'B'")];
     deletion_policy_is_another: "resources: {A: {type: agent, properties: {name: a}, deletion_policy: keep}}"
-        => [("resources.A.deletion_policy", "`deletion_policy` must be one of: delete, retain")];
+        => [("resources.A.deletion_policy", "`deletion_policy` must be one of: delete, retain, protect")];
     deletion_policy_is_null: "resources: {A: {type: agent, properties: {name: a}, deletion_policy: null}}"
-        => [("resources.A.deletion_policy", "`deletion_policy` must be one of: delete, retain")];
+        => [("resources.A.deletion_policy", "`deletion_policy` must be one of: delete, retain, protect")];
     output_refers_to_nothing: "{resources: {}, outputs: {o: {ref: B}}}"
         => [("outputs.o", "Referenced resource 'B' does not exist in template")];
     output_sub_names_nothing: "{resources: {}, outputs: {o: {deep: [{sub: '${B}'}]}}}"
@@ -127,7 +127,7 @@ rows! {
     )];
     parameter_key_is_unknown: "{parameters: {P: {secret: true}}, resources: {}}" => [(
         "parameters.P.secret",
-        "Unknown parameter key 'secret'. Allowed: type, default, description, no_echo, use_previous_value"
+        "Unknown parameter key 'secret'. Allowed: type, default, description, no_echo, use_previous_value, allowed_values, pattern, min_length, max_length"
     )];
     parameter_type_is_another: "{parameters: {P: {type: number}}, resources: {}}"
         => [("parameters.P.type", "Parameters have the type 'string'; there is no type 'number'")];

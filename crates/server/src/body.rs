@@ -157,7 +157,10 @@ mod tests {
     fn the_fields_of_a_body_are_those_of_its_schema() {
         let shape = Shape::of::<CreateFormation>();
         let fields: Vec<_> = shape.fields.iter().map(String::as_str).collect();
-        assert_eq!(fields, ["metadata", "name", "parameters", "plan_hash", "project_id", "template"]);
+        assert_eq!(
+            fields,
+            ["metadata", "name", "on_failure", "parameters", "plan_hash", "project_id", "template"]
+        );
         assert_eq!(shape.required, ["name", "template"]);
         assert!(Shape::of::<UpdateFormation>().required.is_empty());
     }

@@ -6,7 +6,8 @@ use formwork_api as wire;
 use formwork_control as control;
 use formwork_engine_core::{Waiting, WaitsFor};
 use formwork_model::{
-    Cause, Condition, Event, EventStatus, Guard, Json, NativeId, Plan, PlanHash, Row, Secret, Step, Timestamp,
+    Cause, Condition, Event, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row, Secret,
+    Step, Timestamp,
 };
 use std::sync::Arc;
 
@@ -26,6 +27,13 @@ fn plan_hash(text: Option<String>) -> Result<Option<PlanHash>, ApiFailure> {
     text.map(|text| text.parse().map_err(malformed)).transpose()
 }
 
+fn on_failure(asked: Option<wire::OnFailure>) -> OnFailure {
+    match asked.unwrap_or_default() {
+        wire::OnFailure::Rollback => OnFailure::RollBack,
+        wire::OnFailure::Keep => OnFailure::Continue,
+    }
+}
+
 pub(crate) fn validate(body: wire::ValidateFormation) -> control::ValidateFormation {
     control::ValidateFormation { template: template(body.template), parameters: body.parameters }
 }
@@ -41,6 +49,7 @@ pub(crate) fn plan(body: wire::PlanFormation) -> control::PlanFormation {
             wire::Observe::Live => control::ObservePolicy::Live,
             wire::Observe::Off => control::ObservePolicy::Off,
         },
+        on_failure: on_failure(body.on_failure),
     }
 }
 
@@ -52,6 +61,7 @@ pub(crate) fn create(body: wire::CreateFormation) -> Result<control::CreateForma
         metadata: body.metadata,
         parameters: body.parameters,
         plan_hash: plan_hash(body.plan_hash)?,
+        on_failure: on_failure(body.on_failure),
     })
 }
 
@@ -62,6 +72,7 @@ pub(crate) fn update(body: wire::UpdateFormation) -> Result<control::UpdateForma
         metadata: body.metadata,
         parameters: body.parameters,
         plan_hash: plan_hash(body.plan_hash)?,
+        on_failure: on_failure(body.on_failure),
         decisions: decisions(body.unknown_outcomes.unwrap_or_default()),
     })
 }

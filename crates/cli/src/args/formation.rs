@@ -1,7 +1,7 @@
 //! Arguments of the formation commands (`formations-behaviour.md` §1.5).
 
 use super::Page;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Where a template comes from.
@@ -38,6 +38,39 @@ pub(crate) struct ParameterArgs {
     /// File of `KEY=value` lines; its variables win over the environment's
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
+}
+
+/// What the failure of one resource means for the rest of a deploy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnFailure {
+    /// Delete again what this deploy created
+    Rollback,
+    /// Go on with what does not depend on it, and leave what was made
+    Keep,
+}
+
+impl OnFailure {
+    /// As a request says it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Rollback => "rollback",
+            Self::Keep => "keep",
+        }
+    }
+}
+
+/// What a deploy does about a failure.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct OnFailureArgs {
+    /// What a failure means for the rest; `rollback` if left out
+    #[arg(long, value_enum, value_name = "WHAT")]
+    on_failure: Option<OnFailure>,
+}
+
+impl OnFailureArgs {
+    pub(crate) fn get(self) -> Option<&'static str> {
+        self.on_failure.map(OnFailure::as_str)
+    }
 }
 
 /// Names a formation.
@@ -83,6 +116,8 @@ pub(crate) struct PlanFormation {
     /// Plan from the ledger, without looking at what is there
     #[arg(long)]
     pub(crate) no_refresh: bool,
+    #[command(flatten)]
+    pub(crate) on_failure: OnFailureArgs,
     /// Keep the plan, for `get-plan` and `apply-plan`
     #[arg(long)]
     pub(crate) save: bool,
@@ -109,6 +144,8 @@ pub(crate) struct CreateFormation {
     /// Deploy exactly this plan, or refuse
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<String>,
+    #[command(flatten)]
+    pub(crate) on_failure: OnFailureArgs,
     /// Do not wait for the deploy to end
     #[arg(long)]
     pub(crate) no_wait: bool,
@@ -131,6 +168,8 @@ pub(crate) struct UpdateFormation {
     /// Deploy exactly this plan, or refuse
     #[arg(long, value_name = "HASH")]
     pub(crate) plan_hash: Option<String>,
+    #[command(flatten)]
+    pub(crate) on_failure: OnFailureArgs,
     #[command(flatten)]
     pub(crate) decisions: Decisions,
     /// Do not wait for the deploy to end

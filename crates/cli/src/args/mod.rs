@@ -173,6 +173,8 @@ pub(crate) enum Static {
     Agent(Agent),
     /// Explain an error code
     Explain(Explain),
+    /// Print the JSON Schema of templates, for editors
+    FormationSchema,
     /// Draw a template's dependency graph
     Graph(Graph),
     /// Save a server and a token under a profile's name
@@ -386,6 +388,7 @@ const NOT_SOAT: &[&str] = &[
     "diff-formation-revisions",
     "drift",
     "explain",
+    "formation-schema",
     "get-formation-revision",
     "graph",
     "list-formation-revisions",

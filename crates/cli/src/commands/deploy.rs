@@ -29,6 +29,7 @@ pub(crate) async fn create(session: &Session, arguments: &CreateFormation) -> Re
         .with("metadata", metadata)
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("plan_hash", arguments.plan_hash.as_deref())
+        .with("on_failure", arguments.on_failure.get())
         .build();
     let client = session.client().clone().with_timeout(None);
     let begun = client.request(HttpMethod::Post, "/formations", DO_NOT_WAIT, Some(&body)).await;
@@ -44,6 +45,7 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
         .with("metadata", metadata)
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("plan_hash", arguments.plan_hash.as_deref())
+        .with("on_failure", arguments.on_failure.get())
         .with("revision", arguments.revision)
         .with("unknown_outcomes", outcomes(&arguments.decisions)?)
         .build();

@@ -37,6 +37,7 @@ pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result
         .with("parameters", parameter_bag(&arguments.parameters)?)
         .with("revision", arguments.revision)
         .with("observe", arguments.no_refresh.then_some("off"))
+        .with("on_failure", arguments.on_failure.get())
         .with("save", arguments.save.then_some(true))
         .build();
     let client = session.client().clone().with_timeout(None);
@@ -51,6 +52,11 @@ pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result
     error::print_details(&planned["warnings"], "warning", source.as_ref());
     let changed = plan::print(&planned, source.as_ref());
     Ok(if arguments.detailed_exitcode && changed { Exit::Changes } else { Exit::Done })
+}
+
+/// The JSON Schema of templates.
+pub(crate) async fn schema(session: &Session) -> Result<Exit, CommandError> {
+    show(session, HttpMethod::Get, "/formations/schema.json", &[], None).await
 }
 
 pub(crate) async fn list(session: &Session, arguments: &ListFormations) -> Result<Exit, CommandError> {

@@ -67,7 +67,9 @@ fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, CommandError> {
 fn need(command: &Command) -> Need {
     use crate::args::ResourceAction as Resource;
     match command {
-        Command::Static(Static::ValidateFormation(_) | Static::Graph(_)) => Need::Nothing,
+        Command::Static(Static::ValidateFormation(_) | Static::Graph(_) | Static::FormationSchema) => {
+            Need::Nothing
+        }
         Command::Static(Static::PlanFormation(arguments)) if arguments.save => Need::Write,
         Command::Static(
             Static::PlanFormation(_)
@@ -104,6 +106,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
     };
     match command {
         Static::ValidateFormation(arguments) => formation::validate(session, &arguments).await,
+        Static::FormationSchema => formation::schema(session).await,
         Static::PlanFormation(arguments) => formation::plan(session, &arguments).await,
         Static::CreateFormation(arguments) => deploy::create(session, &arguments).await,
         Static::UpdateFormation(arguments) => deploy::update(session, &arguments).await,

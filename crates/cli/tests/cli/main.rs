@@ -13,6 +13,7 @@ mod failure;
 mod help;
 mod hostile;
 mod interrupt;
+mod language;
 mod parameters;
 mod plan;
 mod revisions;

@@ -11,8 +11,8 @@ use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
 use formwork_iam::Srn;
 use formwork_model::{
-    Action, IntentKind, Json, NativeId, OperationId, OperationKind, Plan, PlanHash, ProjectId, Row, RowRef,
-    StackId, StackKey, StepId, WireCode,
+    Action, IntentKind, Json, NativeId, OnFailure, OperationId, OperationKind, Plan, PlanHash, ProjectId,
+    Row, RowRef, StackId, StackKey, StepId, WireCode,
 };
 use formwork_store::{DomainError, ObjectWrite, StoreError, UniqueKey};
 use indexmap::IndexMap;
@@ -37,6 +37,8 @@ pub struct CreateFormation {
     pub parameters: Option<JsonMap>,
     /// The plan that was approved; another one is refused.
     pub plan_hash: Option<PlanHash>,
+    /// What a failure means for the rest.
+    pub on_failure: OnFailure,
 }
 
 /// A further deploy of a formation.
@@ -52,6 +54,8 @@ pub struct UpdateFormation {
     pub parameters: Option<JsonMap>,
     /// The plan that was approved; another one is refused.
     pub plan_hash: Option<PlanHash>,
+    /// What a failure means for the rest.
+    pub on_failure: OnFailure,
     /// What a person decided about earlier creates whose outcome is not known.
     pub decisions: Decisions,
 }
@@ -108,6 +112,7 @@ impl Control {
             supplied: &supplied,
             strict: true,
             observe: ObservePolicy::Off,
+            on_failure: request.on_failure,
         };
         let mut ready = self.make_ready(&mut prepared, &readying).await?;
         check_metadata(request.metadata.as_ref())?;
@@ -183,6 +188,7 @@ impl Control {
             supplied: &supplied,
             strict: true,
             observe: ObservePolicy::Live,
+            on_failure: request.on_failure,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;

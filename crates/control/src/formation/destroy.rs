@@ -6,8 +6,8 @@ use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending};
 use crate::operations::name_failures;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_model::{
-    Catalog as _, DeletionPolicy, Desired, Json, Matching, Mode, NativeId, OnFailure, OperationId,
-    OperationKind, Ownership, Row, StackDesired, StackId, StackKey, TypeName, WireCode,
+    Catalog as _, DeletionPolicy, Desired, Diagnostics, Json, Matching, Mode, NativeId, OnFailure,
+    OperationId, OperationKind, Ownership, Path, Row, StackDesired, StackId, StackKey, TypeName, WireCode,
 };
 use formwork_planner::{PlanRequest, Planning, plan};
 use formwork_plugin::{CallContext, ResourcePlugin as _};
@@ -44,7 +44,7 @@ impl Control {
             incomplete: false,
         });
         let Planning { plan, secrets, warnings } =
-            planning.map_err(|found| ControlError::invalid_template(&found))?;
+            planning.map_err(|found| refused(&existing, &rows, &found))?;
         let hash = plan.hash();
         let warnings = warnings.iter().cloned().collect();
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings };
@@ -117,15 +117,40 @@ impl Control {
                 })
             })
             .collect();
-        let message = format!(
-            "Formation '{}' could not be fully deleted; {}. No resource was deleted — the formation is unchanged and still '{}'. Resolve these and delete it again.",
-            record.id,
-            name_failures(&failures),
-            record.doc.status.as_str(),
-        );
-        Err(ControlError::new(WireCode::FormationDeleteFailed, message)
-            .with_meta(serde_json::json!({ "failures": failures })))
+        Err(not_deleted(record, &failures))
     }
+}
+
+/// A teardown whose plan was refused: each resource that may not be deleted is named as a blocker is.
+fn refused(record: &FormationRecord, rows: &[Row], found: &Diagnostics) -> ControlError {
+    let failures: Vec<Json> = found
+        .errors()
+        .map(|error| {
+            let row = rows.iter().find(|row| error.path == Path::of(["resources", row.label.as_str()]));
+            let type_name = row.and_then(|row| match (&row.current, &row.intent) {
+                (Some(object), _) => Some(&object.type_name),
+                (None, intent) => intent.as_ref().map(|intent| &intent.type_name),
+            });
+            serde_json::json!({
+                "logical_id": row.map(|row| row.label.as_str()),
+                "resource_type": type_name,
+                "error": error.message,
+            })
+        })
+        .collect();
+    not_deleted(record, &failures).with_diagnostics(found.errors().cloned())
+}
+
+/// A teardown that is refused before anything was deleted.
+fn not_deleted(record: &FormationRecord, failures: &[Json]) -> ControlError {
+    let message = format!(
+        "Formation '{}' could not be fully deleted; {}. No resource was deleted — the formation is unchanged and still '{}'. Resolve these and delete it again.",
+        record.id,
+        name_failures(failures),
+        record.doc.status.as_str(),
+    );
+    ControlError::new(WireCode::FormationDeleteFailed, message)
+        .with_meta(serde_json::json!({ "failures": failures }))
 }
 
 fn nothing_desired(record: &FormationRecord) -> Desired {

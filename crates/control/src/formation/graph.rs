@@ -1,6 +1,7 @@
-//! A template's dependency graph, for people to look at.
+//! What people and their tools look at: a template's dependency graph, and what a template may be.
 
 use crate::{Control, ControlError, TemplateInput};
+use formwork_model::Json;
 
 /// A dependency graph, in the order of creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,11 @@ pub struct GraphEdgeView {
 }
 
 impl Control {
+    /// The JSON Schema of templates, with the types that exist here.
+    pub fn template_schema(&self) -> Json {
+        formwork_formation::template_schema(&*self.catalog)
+    }
+
     /// The dependency graph of a template.
     ///
     /// # Errors

@@ -8,9 +8,9 @@ use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::sup
 use formwork_formation::{Supplied, missing_parameters, resolved_parameters};
 use formwork_iam::Srn;
 use formwork_model::{
-    Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OperationKind,
-    Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey, Step, Stored,
-    TypeName, WriteOnlyRule,
+    Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OnFailure,
+    OperationKind, Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey,
+    Step, Stored, TypeName, WriteOnlyRule,
 };
 use formwork_planner::{PlanRequest, Planning, plan};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ pub struct PlanFormation {
     pub parameters: Option<JsonMap>,
     /// Whether to look first.
     pub observe: ObservePolicy,
+    /// What a failure would mean for the rest.
+    pub on_failure: OnFailure,
 }
 
 /// A plan with what people see of it.
@@ -131,6 +133,7 @@ pub(crate) struct Readying<'a> {
     pub(crate) supplied: &'a Supplied,
     pub(crate) strict: bool,
     pub(crate) observe: ObservePolicy,
+    pub(crate) on_failure: OnFailure,
 }
 
 impl Control {
@@ -190,6 +193,7 @@ impl Control {
             supplied: &supplied,
             strict: keep == Keep::Yes,
             observe: request.observe,
+            on_failure: request.on_failure,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let changes = self.changes(&ready);
@@ -241,7 +245,10 @@ impl Control {
     ) -> Result<Ready, ControlError> {
         let stack = readying.existing.map_or_else(|| UNBORN.into(), |record| record.id.clone());
         let key = StackKey::new(readying.project.clone(), readying.name);
-        let desired = self.lower(prepared, readying.supplied, stack.clone(), key, readying.strict)?;
+        let mut desired = self.lower(prepared, readying.supplied, stack.clone(), key, readying.strict)?;
+        for stack in &mut desired.stacks {
+            stack.on_failure = readying.on_failure;
+        }
         let found = self.ask_handlers(&desired).await?;
         if found.has_errors() {
             return Err(ControlError::invalid_template(&found));

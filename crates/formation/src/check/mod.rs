@@ -1,13 +1,15 @@
 //! The static checks of a template: the table of `formations-behaviour.md` §2.5, all errors at
 //! once, each with its path and its place.
 
+mod constraints;
 mod names;
 mod outputs;
 mod parameters;
 mod properties;
 mod resources;
 
-pub(crate) use properties::{Declared, Types, check_properties};
+pub(crate) use properties::{Declared, Types, check_properties, is_required};
+pub(crate) use resources::DELETION_POLICIES;
 
 use crate::item::{Item, Name};
 use crate::report::Report;
@@ -42,6 +44,7 @@ pub fn check(document: Document, catalog: &dyn Catalog) -> Checked {
         types: Types::new(catalog),
         parameters: IndexMap::new(),
         used: Vec::new(),
+        patterns: 0,
     };
     let resources = checker.template(&document.value, &source.root);
     let parameters = checker.parameters;
@@ -61,6 +64,8 @@ struct Checker<'c> {
     parameters: IndexMap<Arc<str>, Parameter>,
     /// Which of the parameters are used, by their index.
     used: Vec<bool>,
+    /// How many patterns were met.
+    patterns: usize,
 }
 
 impl Checker<'_> {

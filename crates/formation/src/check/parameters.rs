@@ -1,12 +1,23 @@
 //! The `parameters` section (seed 4, "Parameter Declaration Fields").
 
 use super::Checker;
+use super::constraints::Section;
 use crate::item::Item;
 use crate::template::{Parameter, parameter_path};
 use formwork_model::{Diagnostic, DiagnosticCode, Json, Path};
 use std::sync::Arc;
 
-const PARAMETER_KEYS: [&str; 5] = ["type", "default", "description", "no_echo", "use_previous_value"];
+const PARAMETER_KEYS: [&str; 9] = [
+    "type",
+    "default",
+    "description",
+    "no_echo",
+    "use_previous_value",
+    "allowed_values",
+    "pattern",
+    "min_length",
+    "max_length",
+];
 
 impl Checker<'_> {
     /// Reads the declarations. A broken one counts as declared, so that its uses are no second
@@ -39,16 +50,31 @@ impl Checker<'_> {
             self.error(item.span(), DiagnosticCode::WrongType, path, message);
             return Parameter::default();
         }
-        let [declared_type, default, description, no_echo, use_previous_value] =
-            self.sections("parameter", item, &path, &PARAMETER_KEYS);
+        let [
+            declared_type,
+            default,
+            description,
+            no_echo,
+            use_previous_value,
+            allowed_values,
+            pattern,
+            min_length,
+            max_length,
+        ] = self.sections("parameter", item, &path, &PARAMETER_KEYS);
         self.parameter_type(declared_type, &path);
-        Parameter {
+        let section = Section { allowed_values, pattern, min_length, max_length };
+        let parameter = Parameter {
             default: self.text(default, &path, "default"),
             description: self.text(description, &path, "description"),
             no_echo: self.flag(no_echo, &path, "no_echo"),
             use_previous_value: self.flag(use_previous_value, &path, "use_previous_value"),
+            constraints: self.constraints(&section, &path),
             used: false,
+        };
+        if let Some(default) = default {
+            self.default_fits(name, default, &parameter.constraints, parameter.no_echo, &path);
         }
+        parameter
     }
 
     fn parameter_type(&mut self, declared: Option<Item<'_>>, path: &Path) {
@@ -65,7 +91,12 @@ impl Checker<'_> {
         self.report.push(declared.span(), diagnostic.hint("write `string`, or leave it out"));
     }
 
-    fn text(&mut self, declared: Option<Item<'_>>, path: &Path, key: &'static str) -> Option<Arc<str>> {
+    pub(super) fn text(
+        &mut self,
+        declared: Option<Item<'_>>,
+        path: &Path,
+        key: &'static str,
+    ) -> Option<Arc<str>> {
         let declared = declared?;
         if let Json::String(text) = declared.value {
             return Some(text.as_str().into());

@@ -48,10 +48,6 @@ impl<'c> Types<'c> {
 impl TypeInfo {
     fn new(rules: Arc<dyn TypeRules>) -> Self {
         let schema = rules.schema().clone();
-        let is_required = |property: &PropertySchema| {
-            let hint = &property.hint;
-            hint.required || hint.required_on_create || hint.required_on_update
-        };
         let required = schema.properties.iter().filter(|(_, property)| is_required(property));
         let required = required.map(|(name, _)| name.clone()).collect();
         let allowed = schema.names().collect::<Vec<_>>().join(", ");
@@ -68,6 +64,12 @@ impl TypeInfo {
             _ => title.to_owned(),
         }
     }
+}
+
+/// Whether a declaration must have a property.
+pub(crate) fn is_required(property: &PropertySchema) -> bool {
+    let hint = &property.hint;
+    hint.required || hint.required_on_create || hint.required_on_update
 }
 
 /// The properties of a resource and where they stand.

@@ -11,6 +11,8 @@ use formwork_model::{
 use indexmap::IndexMap;
 use std::sync::Arc;
 
+/// What may become of an object that is no longer declared; the last is beyond seed 4.
+pub(crate) const DELETION_POLICIES: [&str; 3] = ["delete", "retain", "protect"];
 const RESOURCE_KEYS: [&str; 5] = ["type", "properties", "depends_on", "deletion_policy", "metadata"];
 
 impl Checker<'_> {
@@ -138,11 +140,12 @@ impl Checker<'_> {
         match declared.value.as_str() {
             Some("delete") => DeletionPolicy::Delete,
             Some("retain") => DeletionPolicy::Retain,
+            Some("protect") => DeletionPolicy::Protect,
             other => {
-                let message = "`deletion_policy` must be one of: delete, retain";
+                let message = format!("`deletion_policy` must be one of: {}", DELETION_POLICIES.join(", "));
                 let code = DiagnosticCode::InvalidValue;
                 let mut diagnostic = Diagnostic::error(code, path.key("deletion_policy"), message);
-                diagnostic.hint = other.and_then(|other| self.suggest.hint(other, ["delete", "retain"]));
+                diagnostic.hint = other.and_then(|other| self.suggest.hint(other, DELETION_POLICIES));
                 self.report.push(declared.span(), diagnostic);
                 DeletionPolicy::Delete
             }

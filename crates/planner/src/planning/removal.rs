@@ -115,7 +115,7 @@ impl Draft<'_, '_> {
         let row = &self.world.request.rows[at];
         let seen = self.world.seen[at];
         let Some(object) = &row.current else {
-            return row.intent.as_ref().map(|intent| self.unfinished(row, intent));
+            return row.intent.as_ref().and_then(|intent| self.unfinished(row, intent));
         };
         if matches!(seen, Seen::Gone) {
             return Some(self.forget(row, &object.type_name, object.deletion_policy, "is gone already"));
@@ -170,9 +170,16 @@ impl Draft<'_, '_> {
     }
 
     /// A row whose object may exist: resolved first, then deleted if it does.
-    fn unfinished(&mut self, row: &Row, intent: &OpenIntent) -> Step {
-        if intent.deletion_policy == DeletionPolicy::Retain {
-            return self.forget(row, &intent.type_name, DeletionPolicy::Retain, "is retained");
+    fn unfinished(&mut self, row: &Row, intent: &OpenIntent) -> Option<Step> {
+        match intent.deletion_policy {
+            DeletionPolicy::Retain => {
+                return Some(self.forget(row, &intent.type_name, DeletionPolicy::Retain, "is retained"));
+            }
+            DeletionPolicy::Protect => {
+                self.refuse_deletion(row);
+                return None;
+            }
+            DeletionPolicy::Delete => {}
         }
         self.pin_name(&intent.type_name);
         let mut step =
@@ -180,7 +187,7 @@ impl Draft<'_, '_> {
         step.before = Some(intent.sent.clone());
         step.patch = Patch::AtRuntime;
         step.cause = self.removal_cause(row);
-        step
+        Some(step)
     }
 
     fn forget(&mut self, row: &Row, type_name: &TypeName, policy: DeletionPolicy, why: &str) -> Step {

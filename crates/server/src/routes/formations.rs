@@ -72,6 +72,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .body(reference("GraphFormation"))
             .answers(200, reference("Graph"))
             .refuses(&[400, 413]),
+        route(
+            Method::GET,
+            "/formations/schema.json",
+            "GetFormationSchema",
+            "Get the JSON Schema of templates",
+            get(schema),
+        )
+        .answers(200, serde_json::json!({ "type": "object" })),
         permitted(
             route(Method::POST, "/formations/plan", "PlanFormation", "Plan a deploy", post(plan)),
             "PlanFormation",
@@ -147,6 +155,10 @@ async fn graph(State(app): State<App>, Caller(principal): Caller, request: Reque
     let reading = Reading::open(app.options.formation_body);
     let body: GraphFormation = reading.read(&app, &principal, request).await?;
     json(StatusCode::OK, &views::graph(app.control.graph(&views::template(body.template))?))
+}
+
+async fn schema(State(app): State<App>, Caller(_): Caller) -> Answer {
+    json(StatusCode::OK, &app.control.template_schema())
 }
 
 async fn plan(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
