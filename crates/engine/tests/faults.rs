@@ -15,7 +15,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn three_steps() -> formwork_model::Plan {
+fn three_steps() -> Plan {
     PlanMaker::create().creates("a", &[]).creates("b", &[0]).creates("c", &[1]).plan()
 }
 
