@@ -41,6 +41,8 @@ pub(crate) struct Access {
     /// What a template that declares it takes; `None` for what only routes know.
     iam: Option<IamActions>,
     srn_type: &'static str,
+    /// For what goes by the name of something else: the property that holds its id.
+    srn_parent: Option<&'static str>,
 }
 
 impl Access {
@@ -109,9 +111,15 @@ impl Access {
         project: Option<&'a ProjectId>,
         target: Target<'a>,
     ) -> Question<'a> {
-        let id = match target {
-            Target::New(_) => "*",
-            Target::Stored(object) => object.id.as_str(),
+        let shown = match target {
+            Target::Stored(object) if self.srn_parent.is_some() => shown_properties(object),
+            _ => formwork_model::Json::Null,
+        };
+        let id = match (target, self.srn_parent) {
+            (Target::New(properties), Some(parent)) => text_at(properties, parent),
+            (Target::New(_), None) => "*",
+            (Target::Stored(_), Some(parent)) => text_at(&shown, parent),
+            (Target::Stored(object), None) => object.id.as_str(),
         };
         // Tags are read only for whom they matter to.
         let context = match target {
@@ -122,6 +130,11 @@ impl Access {
         let srn = named(self.srn_type, project, id);
         Question { action: action.into(), srn, project, context, admin_only: self.admin_only() }
     }
+}
+
+/// The id of what something is part of; `*` where it names none.
+pub(crate) fn text_at<'a>(properties: &'a formwork_model::Json, parent: &str) -> &'a str {
+    properties.get(parent).and_then(formwork_model::Json::as_str).unwrap_or("*")
 }
 
 /// The name of a resource of a type.
@@ -143,6 +156,6 @@ impl Control {
         let route = route.ok_or_else(missing)?;
         let srn_type = Platform::srn_type(type_name).ok_or_else(missing)?;
         let iam = self.catalog.get(type_name).and_then(|rules| rules.capabilities().iam.clone());
-        Ok(Access { route, iam, srn_type })
+        Ok(Access { route, iam, srn_type, srn_parent: Platform::srn_parent(type_name) })
     }
 }

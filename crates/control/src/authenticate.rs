@@ -6,11 +6,28 @@ use crate::{Control, ControlError, Principal, Role, jwt};
 use formwork_iam::{Layer, Policy, PolicyDocument, Subject};
 use formwork_model::{ActorId, Digest, ProjectId, Secret, WireCode};
 use formwork_platform::{ApiKeyRecord, policy_document};
+use formwork_store::StoredObject;
 use std::sync::Arc;
 
-/// How many keys may have made each other. A key that a formation mints is owned by the key that
-/// deployed it, so each is under the ceiling of the one before.
-const MOST_KEYS: usize = 8;
+/// How many keys and tokens may have made each other. A key that a formation mints is owned by the
+/// key that deployed it, so each is under the ceiling of the one before.
+const MOST_CREDENTIALS: usize = 8;
+
+/// What somebody made to act on their behalf.
+enum Credential {
+    Key(ApiKeyRecord),
+    Token(TokenRecord),
+}
+
+impl Credential {
+    /// The credential that an object is; `None` if it is none.
+    fn of(object: StoredObject) -> Option<Self> {
+        if object.type_name == crate::tokens::TYPE {
+            return Some(Self::Token(object.into()));
+        }
+        ApiKeyRecord::of(&object).map(Self::Key)
+    }
+}
 
 /// Who stands behind a credential, as far as it was followed.
 struct Trail {
@@ -37,11 +54,15 @@ impl Control {
             return self.principal(&user, Trail { layers: Vec::new(), scope: None }).await;
         }
         if let Some(token) = self.token_of(bearer).await? {
-            return Ok(self.bearer_of_token(&token));
+            let actor = ActorId::from(token.id.as_str());
+            let (owner, trail) = self.follow(Credential::Token(token)).await?;
+            let principal = self.principal(&owner, trail).await?;
+            let default_project = principal.scope.clone().or_else(|| self.default_project.get().cloned());
+            return Ok(Principal { actor, default_project, ..principal });
         }
         let key = self.platform.find_api_key(bearer).await?.ok_or_else(unauthorized)?;
         let actor = ActorId::from(key.id.as_str());
-        let (owner, trail) = self.follow(key).await?;
+        let (owner, trail) = self.follow(Credential::Key(key)).await?;
         Ok(Principal { actor, ..self.principal(&owner, trail).await? })
     }
 
@@ -58,43 +79,41 @@ impl Control {
         Ok(known.map(TokenRecord::from))
     }
 
-    fn bearer_of_token(&self, token: &TokenRecord) -> Principal {
-        let scope = token.project_id.clone();
-        Principal {
-            actor: token.id.as_str().into(),
-            owner: token.id.as_str().into(),
-            role: Role::Admin,
-            subject: Arc::new(Subject::new(Layer::Admin)),
-            default_project: scope.clone().or_else(|| self.default_project.get().cloned()),
-            scope,
-        }
-    }
-
-    /// Follows a key to whoever is not a key.
-    async fn follow(&self, key: ApiKeyRecord) -> Result<(ActorId, Trail), ControlError> {
+    /// Follows a credential to who was there before any: a user, or the data directory's token.
+    async fn follow(&self, credential: Credential) -> Result<(ActorId, Trail), ControlError> {
         let mut trail = Trail { layers: Vec::new(), scope: None };
-        let mut key = key;
-        for _ in 0..MOST_KEYS {
-            trail.confine(key.project)?;
-            if !key.policy_ids.is_empty() {
-                trail.layers.push(Layer::Policies(self.policies(&key.policy_ids).await?));
-            }
-            let owner = self.reader.object(key.owner.as_str()).await?.ok_or_else(unauthorized)?;
-            match ApiKeyRecord::of(&owner) {
-                Some(parent) => key = parent,
-                None => return Ok((key.owner, trail)),
+        let mut credential = credential;
+        for _ in 0..MOST_CREDENTIALS {
+            let maker = match credential {
+                Credential::Key(key) => {
+                    trail.confine(key.project)?;
+                    if !key.policy_ids.is_empty() {
+                        trail.layers.push(Layer::Policies(self.policies(&key.policy_ids).await?));
+                    }
+                    key.owner
+                }
+                Credential::Token(token) => {
+                    token.project_id.clone().map_or(Ok(()), |project| trail.confine(project))?;
+                    if token.is_local_admin() {
+                        return Ok((token.id.as_str().into(), trail));
+                    }
+                    token.made_by.ok_or_else(unauthorized)?
+                }
+            };
+            let object = self.reader.object(maker.as_str()).await?.ok_or_else(unauthorized)?;
+            match Credential::of(object) {
+                Some(made_it) => credential = made_it,
+                None => return Ok((maker, trail)),
             }
         }
         Err(unauthorized())
     }
 
-    /// A user, or a token that made a key, under the limits of a trail.
-    async fn principal(&self, id: &ActorId, mut trail: Trail) -> Result<Principal, ControlError> {
+    /// A user, or the data directory's token, under the limits of a trail.
+    async fn principal(&self, id: &ActorId, trail: Trail) -> Result<Principal, ControlError> {
         let object = self.reader.object(id.as_str()).await?.ok_or_else(unauthorized)?;
         let (role, own) = if object.type_name == crate::tokens::TYPE {
-            if let Some(project) = TokenRecord::from(object).project_id {
-                trail.confine(project)?;
-            }
+            // Any other token was followed to who made it.
             (Role::Admin, Layer::Admin)
         } else {
             let user = UserRecord::from_object(object).ok_or_else(unauthorized)?;

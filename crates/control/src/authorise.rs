@@ -56,12 +56,20 @@ impl Permit {
     /// The line of the audit, now that it is known what the effect is on.
     pub(crate) fn record(self, subject: &str, detail: Json) -> AuditRecord {
         let mut record = self.0;
-        subject.clone_into(&mut record.subject);
+        record.subject = cut(subject);
         if let (Json::Object(members), Json::Object(more)) = (&mut record.detail, detail) {
             members.extend(more);
         }
         record
     }
+}
+
+/// The most characters that the audit keeps of a text that a caller chose: more than any id has.
+const LONGEST: usize = 128;
+
+/// What the audit keeps of a text.
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
 }
 
 /// The answer to whoever may not.
@@ -106,11 +114,15 @@ impl Control {
             let record = AuditRecord {
                 at: self.clock.now(),
                 actor: p.actor.to_string(),
-                project: named.cloned(),
+                // Theirs: nobody writes into the audit of a project that they cannot reach.
+                project: p.scope.clone(),
                 action: action.to_owned(),
                 subject: String::new(),
                 allowed: false,
-                detail: serde_json::json!({ "by": "the project that the credential is confined to" }),
+                detail: serde_json::json!({
+                    "by": "the project that the credential is confined to",
+                    "requested_project": named.map(|named| cut(named.as_str())),
+                }),
             };
             self.store.audit(record).await?;
         }
@@ -154,11 +166,11 @@ impl Control {
         let record = AuditRecord {
             at: self.clock.now(),
             actor: p.actor.to_string(),
-            project: question.project.cloned(),
+            project: question.project.map(|project| cut(project.as_str()).into()),
             action: question.action.to_string(),
-            subject: subject.to_owned(),
+            subject: cut(subject),
             allowed: decision.allowed,
-            detail: serde_json::json!({ "srn": question.srn.to_string(), "by": decision.by.to_string() }),
+            detail: serde_json::json!({ "srn": cut(&question.srn.to_string()), "by": decision.by.to_string() }),
         };
         if decision.allowed {
             return Ok(Permit(record));

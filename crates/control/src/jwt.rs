@@ -9,7 +9,11 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 /// What a login's token says (`formations-behaviour.md` §6.1).
+///
+/// A token with a claim that a login does not have is no login: whoever signs others with the same
+/// key confines them by such claims (`prj`, to one project), which must not be passed over.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Claims {
     /// The user.
     pub(crate) sub: ActorId,
@@ -132,6 +136,9 @@ mod tests {
         ] {
             assert_eq!(verify(KEY, &signed(&header, &good), NOW), None, "{header}");
         }
+        let mut confined = good.clone();
+        confined["prj"] = json!("proj_1");
+        assert_eq!(verify(KEY, &signed(&json!({ "alg": "HS256", "typ": "JWT" }), &confined), NOW), None);
         let mut endless = good;
         endless.as_object_mut().expect("an object").remove("exp");
         assert_eq!(verify(KEY, &signed(&json!({ "alg": "HS256", "typ": "JWT" }), &endless), NOW), None);

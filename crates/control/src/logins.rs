@@ -22,6 +22,8 @@ const MOST_REMEMBERED: usize = 20_000;
 pub(crate) struct Logins {
     pub(crate) passwords: Passwords,
     limiter: Mutex<Limiter>,
+    /// Under which names and sources are remembered.
+    places: InstanceKey,
     own_key: Secret<Vec<u8>>,
     /// In place of the own key, where the deployment has one for all its processes.
     given_key: OnceLock<Secret<Vec<u8>>>,
@@ -33,6 +35,7 @@ impl Logins {
         Self {
             passwords: Passwords::default(),
             limiter: Mutex::default(),
+            places: key.clone(),
             own_key: Secret::new(key.token(&[b"login"]).to_vec()),
             given_key: OnceLock::new(),
         }
@@ -65,7 +68,7 @@ impl Logins {
     /// # Errors
     /// `RATE_LIMITED` if there were too many already.
     pub(crate) fn attempt(&self, username: &str, source: &str, now: Timestamp) -> Result<(), ControlError> {
-        let wait = self.locked(|limiter| limiter.attempt(&places(username, source), now));
+        let wait = self.locked(|limiter| limiter.attempt(&self.places(username, source), now));
         let Some(millis) = wait else { return Ok(()) };
         let seconds = millis.div_euclid(1_000) + 1;
         Err(ControlError::new(
@@ -77,7 +80,7 @@ impl Logins {
 
     /// Takes an attempt that succeeded back, and the user's failures with it.
     pub(crate) fn succeeded(&self, username: &str, source: &str) {
-        let [user, source] = places(username, source).map(|(place, _)| place);
+        let [user, source] = self.places(username, source).map(|(place, _)| place);
         self.locked(|limiter| {
             limiter.failures.remove(&user);
             if let Some(window) = limiter.failures.get_mut(&source) {
@@ -86,31 +89,42 @@ impl Logins {
         });
     }
 
+    /// Who counts an attempt, with the most of each.
+    fn places(&self, username: &str, source: &str) -> [(Place, u32); 2] {
+        let place = |kind: &[u8], text: &str| {
+            let digest = self.places.token(&[b"login attempts", kind, text.as_bytes()]);
+            let mut short = [0; 16];
+            short.copy_from_slice(&digest[..16]);
+            Place(short)
+        };
+        [(place(b"user", username), MOST_OF_USER), (place(b"source", source), MOST_OF_SOURCE)]
+    }
+
     fn locked<T>(&self, change: impl FnOnce(&mut Limiter) -> T) -> T {
         // Counters are valid after every single change.
         change(&mut self.limiter.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Who counts an attempt, with the most of each.
-fn places(username: &str, source: &str) -> [(Place, u32); 2] {
-    [(Place::User(username.to_owned()), MOST_OF_USER), (Place::Source(source.to_owned()), MOST_OF_SOURCE)]
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Place {
-    User(String),
-    Source(String),
-}
+/// A user or a source, as a keyed digest: of one size however long the name is that somebody tries,
+/// and of a value that nobody can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place([u8; 16]);
 
 /// Failures since a moment.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     since: Timestamp,
     count: u32,
+    /// As many as there may be.
+    most: u32,
 }
 
 impl Window {
+    fn is_exhausted(&self) -> bool {
+        self.count >= self.most
+    }
+
     fn is_over(&self, now: Timestamp) -> bool {
         now.0 - self.since.0 >= WINDOW_MILLIS
     }
@@ -124,18 +138,19 @@ struct Limiter {
 impl Limiter {
     /// Counts an attempt everywhere, or answers for how many milliseconds there may be none.
     fn attempt(&mut self, places: &[(Place, u32)], now: Timestamp) -> Option<i64> {
-        for (place, most) in places {
+        for (place, _) in places {
             if let Some(window) = self.failures.get(place).filter(|window| !window.is_over(now))
-                && window.count >= *most
+                && window.is_exhausted()
             {
                 return Some(WINDOW_MILLIS - (now.0 - window.since.0));
             }
         }
         self.make_room(now);
-        for (place, _) in places {
-            let window = self.failures.entry(place.clone()).or_insert(Window { since: now, count: 0 });
+        for (place, most) in places {
+            let empty = Window { since: now, count: 0, most: *most };
+            let window = self.failures.entry(*place).or_insert(empty);
             if window.is_over(now) {
-                *window = Window { since: now, count: 0 };
+                *window = empty;
             }
             window.count += 1;
         }
@@ -143,7 +158,8 @@ impl Limiter {
     }
 
     /// Forgets what is over, and if that is not enough, the older half: nobody can take the
-    /// server's memory by trying names.
+    /// server's memory by trying names. Who may not try any more is forgotten after all others, so
+    /// that trying other names does not buy more attempts.
     fn make_room(&mut self, now: Timestamp) {
         if self.failures.len() < MOST_REMEMBERED {
             return;
@@ -152,11 +168,12 @@ impl Limiter {
         if self.failures.len() < MOST_REMEMBERED {
             return;
         }
-        let mut ages: Vec<i64> = self.failures.values().map(|window| window.since.0).collect();
-        let middle = ages.len() / 2;
-        let (_, median, _) = ages.select_nth_unstable(middle);
+        let rank = |window: &Window| (window.is_exhausted(), window.since.0);
+        let mut ranks: Vec<_> = self.failures.values().map(rank).collect();
+        let middle = ranks.len() / 2;
+        let (_, median, _) = ranks.select_nth_unstable(middle);
         let median = *median;
-        self.failures.retain(|_, window| window.since.0 > median);
+        self.failures.retain(|_, window| rank(window) > median);
     }
 }
 
@@ -210,6 +227,31 @@ mod tests {
             logins.attempt(&format!("user{number}"), &format!("source{number}"), at).expect("the first");
         }
         assert!(logins.locked(|limiter| limiter.failures.len()) <= MOST_REMEMBERED + 1);
+    }
+
+    #[test]
+    fn who_may_not_try_any_more_is_not_forgotten_for_others() {
+        let logins = logins();
+        for source in 0..10 {
+            logins.attempt("ada", &format!("10.0.0.{source}"), NOW).expect("one of ten");
+        }
+        for number in 0..60_000 {
+            let at = NOW.plus(1 + number / 100);
+            logins.attempt(&format!("user{number}"), &format!("source{number}"), at).expect("the first");
+        }
+        assert!(logins.attempt("ada", "elsewhere", NOW.plus(1_000)).is_err());
+    }
+
+    #[test]
+    fn a_long_name_is_remembered_in_as_little_as_a_short_one() {
+        let logins = logins();
+        let name = "x".repeat(1 << 20);
+        for _ in 0..10 {
+            logins.attempt(&name, "here", NOW).expect("one of ten");
+        }
+        assert!(logins.attempt(&name, "here", NOW).is_err());
+        assert!(logins.attempt(&name[1..], "here", NOW).is_ok(), "another name");
+        assert_eq!(size_of::<(Place, Window)>(), 32, "all that is kept of it");
     }
 
     #[test]

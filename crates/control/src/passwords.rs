@@ -19,14 +19,14 @@ const AT_ONCE: usize = 2;
 /// What hashes and compares.
 #[derive(Debug)]
 pub(crate) struct Passwords {
-    places: Semaphore,
+    places: Arc<Semaphore>,
     /// What an unknown user's password is compared with.
     dummy: OnceLock<Arc<str>>,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { places: Semaphore::new(AT_ONCE), dummy: OnceLock::new() }
+        Self { places: Arc::new(Semaphore::new(AT_ONCE)), dummy: OnceLock::new() }
     }
 }
 
@@ -94,8 +94,14 @@ impl Passwords {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ControlError> {
-        // The semaphore is never closed.
-        let _place = self.places.acquire().await;
+        // The semaphore is never closed. The place is the job's: it goes on when whoever waits for
+        // it goes away, and holds its memory and its core until it is done.
+        let place = self.places.clone().acquire_owned().await;
+        let job = move || {
+            let done = job();
+            drop(place);
+            done
+        };
         tokio::task::spawn_blocking(job).await.map_err(|_| cannot_hash())
     }
 }
@@ -146,5 +152,23 @@ mod tests {
         assert!(!is("correct house", Some(kept)).await.expect("compared"));
         assert!(!is("correct horse", None).await.expect("compared"));
         assert!(!is("correct horse", Some("not a hash".into())).await.expect("compared"));
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_any_more_still_has_its_place() {
+        let passwords = Passwords::default();
+        let (started, is_started) = std::sync::mpsc::channel();
+        let (finish, is_finished) = std::sync::mpsc::channel::<()>();
+        let job = passwords.work(move || {
+            started.send(()).expect("somebody listens");
+            is_finished.recv().ok()
+        });
+        let waiting = std::time::Duration::from_millis(50);
+        assert!(tokio::time::timeout(waiting, job).await.is_err(), "given up while it runs");
+        is_started.recv().expect("it runs");
+        assert_eq!(passwords.places.available_permits(), AT_ONCE - 1);
+        drop(finish);
+        let all = u32::try_from(AT_ONCE).expect("a few");
+        drop(passwords.places.acquire_many(all).await.expect("free once it is done"));
     }
 }

@@ -4,7 +4,7 @@ use crate::authorise::{Permit, Question, demand_project};
 use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_iam::Srn;
-use formwork_model::{Digest, Json, ProjectId, Secret, Timestamp};
+use formwork_model::{ActorId, Digest, Json, ProjectId, Secret, Timestamp};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, NewObject, Page, StoredObject, UniqueKey};
 
 pub(crate) const TYPE: &str = "token";
@@ -33,8 +33,18 @@ pub struct TokenRecord {
     pub name: String,
     /// The one project it is confined to.
     pub project_id: Option<ProjectId>,
+    /// Who made it (a user, a key, a token): without them it is void, and it can do no more than
+    /// they can. `None` for the data directory's.
+    pub made_by: Option<ActorId>,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl TokenRecord {
+    /// Whether it is the data directory's, which nobody made.
+    pub(crate) fn is_local_admin(&self) -> bool {
+        self.id == ADMIN
+    }
 }
 
 impl From<StoredObject> for TokenRecord {
@@ -42,6 +52,7 @@ impl From<StoredObject> for TokenRecord {
         Self {
             name: object.doc["name"].as_str().unwrap_or_default().to_owned(),
             project_id: object.doc["project_id"].as_str().map(ProjectId::from),
+            made_by: object.doc["made_by"].as_str().map(ActorId::from),
             id: object.id,
             created_at: object.created_at,
         }
@@ -59,6 +70,7 @@ impl Control {
         id: String,
         name: &str,
         project_id: Option<&ProjectId>,
+        made_by: Option<&ActorId>,
         token: &Secret<String>,
     ) -> NewObject {
         let (key, digest) = self.token_key(token);
@@ -66,7 +78,9 @@ impl Control {
             id,
             type_name: TYPE.to_owned(),
             project: None,
-            doc: serde_json::json!({ "name": name, "project_id": project_id, "digest": digest }),
+            doc: serde_json::json!({
+                "name": name, "project_id": project_id, "made_by": made_by, "digest": digest,
+            }),
             keys: vec![key],
             links: project_id.map(scope_link).into_iter().collect(),
         }
@@ -78,7 +92,7 @@ impl Control {
     /// # Errors
     /// Faults of the store.
     pub async fn admin_token(&self, token: &Secret<String>) -> Result<(), ControlError> {
-        let object = self.new_token(ADMIN.to_owned(), "local admin", None, token);
+        let object = self.new_token(ADMIN.to_owned(), "local admin", None, None, token);
         if self.reader.object(ADMIN).await?.is_some_and(|known| known.doc == object.doc) {
             return Ok(());
         }
@@ -137,7 +151,7 @@ impl Control {
         let token =
             Secret::new(format!("fw_{}", formwork_secret::hex(&formwork_secret::random_bytes::<32>())));
         let id = ids::mint("token");
-        let object = self.new_token(id.clone(), &new.name, project.as_ref(), &token);
+        let object = self.new_token(id.clone(), &new.name, project.as_ref(), Some(&p.actor), &token);
         let record = permit.record(&id, serde_json::json!({ "project_id": project }));
         let job = Box::new(move |tx: &mut dyn DomainTx| {
             project.as_ref().map_or(Ok(()), |project| demand_project(tx, project))?;

@@ -74,6 +74,12 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Scope::Project
     }
 
+    /// For a type that resource names do not know, whose objects go by the name of what they are
+    /// part of: the property that holds its id.
+    fn srn_parent(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The wire code of an object that is not there.
     fn not_found(&self) -> WireCode {
         WireCode::ResourceNotFound
@@ -315,6 +321,10 @@ impl TypeEntry {
 
     pub(crate) fn name(&self) -> &'static str {
         self.definition.name
+    }
+
+    pub(crate) fn srn_parent(&self) -> Option<&'static str> {
+        self.kind.srn_parent()
     }
 
     pub(crate) fn is_global(&self) -> bool {

@@ -83,6 +83,12 @@ impl Platform {
         PlatformCatalog::shared().entry(name.as_str()).map(|entry| entry.definition().srn_type)
     }
 
+    /// For a type whose objects go by the name of what they are part of: the property that holds
+    /// its id.
+    pub fn srn_parent(name: &TypeName) -> Option<&'static str> {
+        PlatformCatalog::shared().entry(name.as_str()).and_then(|entry| entry.srn_parent())
+    }
+
     /// Whether a type's objects belong to no project, so that only the admin role reaches them.
     pub fn is_global(name: &TypeName) -> bool {
         PlatformCatalog::shared().entry(name.as_str()).is_some_and(|entry| entry.is_global())

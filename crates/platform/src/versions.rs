@@ -174,6 +174,10 @@ impl PlatformType for Versions {
         }
     }
 
+    fn srn_parent(&self) -> Option<&'static str> {
+        Some(self.of[0])
+    }
+
     /// Writes the version again. All rules are asked anew: what it refers to may be gone.
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         let record = Document::of(&act.object)?.open(act.key, &act.object.id);

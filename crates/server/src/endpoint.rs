@@ -134,6 +134,9 @@ impl Endpoint {
 
     pub(crate) fn open(mut self) -> Self {
         self.open = true;
+        if self.method != Method::GET {
+            self.pace = Pace::Stranger;
+        }
         self
     }
 

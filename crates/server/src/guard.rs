@@ -23,6 +23,8 @@ pub(crate) enum Pace {
     Prompt,
     /// It may wait for an operation: bounded in number only.
     Patient,
+    /// Strangers may write to it: bounded in time, and in number apart from everybody else's.
+    Stranger,
 }
 
 /// Who makes the request.
@@ -90,6 +92,15 @@ pub(crate) async fn admit(
                 next.run(request).await
             };
             let answered = tokio::time::timeout(app.options.request_timeout, prompt).await;
+            answered.unwrap_or_else(|_| {
+                ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
+            })
+        }
+        Pace::Stranger => {
+            let Ok(_place) = app.strangers.clone().try_acquire_owned() else {
+                return ApiFailure::busy().into_response();
+            };
+            let answered = tokio::time::timeout(app.options.stranger_timeout, next.run(request)).await;
             answered.unwrap_or_else(|_| {
                 ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
             })

@@ -17,6 +17,10 @@ pub struct ServerOptions {
     pub request_timeout: Duration,
     /// How many such requests run at once; more of them wait, within their time.
     pub max_requests: usize,
+    /// How many requests that strangers may write to are handled at once; more are turned away.
+    pub max_strangers: usize,
+    /// How long such a request may take, its body included.
+    pub stranger_timeout: Duration,
     /// How many requests may wait for operations at once; more are turned away.
     pub max_waiting: usize,
     /// How many event streams may be open at once; more are turned away.
@@ -39,6 +43,8 @@ impl Default for ServerOptions {
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(30),
             max_requests: 128,
+            max_strangers: 32,
+            stranger_timeout: Duration::from_secs(10),
             max_waiting: 1024,
             max_streams: 256,
             heartbeat: Duration::from_secs(10),

@@ -19,6 +19,7 @@ pub(crate) struct App {
     pub(crate) options: Arc<ServerOptions>,
     pub(crate) prompt: Arc<Semaphore>,
     pub(crate) patient: Arc<Semaphore>,
+    pub(crate) strangers: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
     /// The routes for whoever has no credential yet.
     pub(crate) open: Arc<[(Method, String)]>,
@@ -32,6 +33,7 @@ pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
         control,
         prompt: Arc::new(Semaphore::new(options.max_requests)),
         patient: Arc::new(Semaphore::new(options.max_waiting)),
+        strangers: Arc::new(Semaphore::new(options.max_strangers)),
         streams: Arc::new(Semaphore::new(options.max_streams)),
         options: Arc::new(options),
     };

@@ -149,7 +149,8 @@ async fn breaking(cuts: &'static [usize]) -> (Client, Arc<Mutex<usize>>) {
         for cut in cuts.iter().copied().chain([RAW.len()]) {
             let (mut stream, _) = listener.accept().await.expect("a client");
             *count.lock().expect("no panic") += 1;
-            stream.read(&mut [0; 4096]).await.expect("a request");
+            let read = stream.read(&mut [0; 4096]).await.expect("a request");
+            assert!(read > 0, "a request came");
             stream.write_all(&RAW[..cut]).await.expect("it still listens");
         }
     });

@@ -75,7 +75,7 @@ fn a_kept_plan_is_shown_and_carried_out_by_its_hash_until_the_ledger_moves_on() 
     home.write("a.yaml", ONE);
     home.run(&["create-document", "--title", "t", "--content", "c"]).ok();
     let first = hash(&home, &["--save"]);
-    assert_eq!(home.json(&["get-plan", &first])["plan_hash"], first.as_str());
+    assert_eq!(home.json(&["get-plan", &first])["hash"], first.as_str());
     let id = text(&home.json(&["apply-plan", &first, "--name", "s"]), "id").to_owned();
     let twice = home.run(&["apply-plan", &first, "--name", "s"]).exits(1);
     assert!(twice.stderr.contains("NAME_CONFLICT"), "{}", twice.stderr);

@@ -2,7 +2,7 @@
 //! asked for as the action that its route takes, and all that is missing is told at once.
 
 use super::plan::{DeniedAction, Ready};
-use crate::access::{Verb, named, required};
+use crate::access::{Verb, named, required, text_at};
 use crate::authorise::{Permit, Question};
 use crate::{Control, ControlError, Principal};
 use formwork_iam::Context;
@@ -10,6 +10,7 @@ use formwork_model::{
     Action, Catalog as _, DeletionPolicy, IamActions, Json, NativeId, Observation, ProjectId, Row, RowId,
     RowRef, Step, TypeName, WireCode,
 };
+use formwork_platform::Platform;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -116,16 +117,24 @@ impl<'a> Asking<'a> {
             RowRef::New(_) => None,
         };
         let native_id = if verb == Verb::Create { None } else { native_id(step, row) };
-        let alike = native_id.is_none() && !self.asks_for_tags;
+        let parent = Platform::srn_parent(&step.type_name);
+        let alike = native_id.is_none() && !self.asks_for_tags && parent.is_none();
         if alike && let Some(allowed) = self.decided.get(&action) {
             return Some((action, *allowed));
         }
-        let id = native_id.map_or("*", NativeId::as_str);
+        // They are read only for whom they matter to.
+        let matter = parent.is_some() || self.asks_for_tags;
+        let properties = if matter { self.properties(step, verb, row) } else { Json::Null };
+        let id = match parent {
+            // What a template is yet to make has no id that a policy could name.
+            Some(parent) => text_at(&properties, parent),
+            None => native_id.map_or("*", NativeId::as_str),
+        };
         let question = Question {
             action: Cow::Borrowed(&action),
             srn: named(&iam.srn_type, Some(self.project), id),
             project: Some(self.project),
-            context: self.context(step, verb, row),
+            context: Context::of_properties(&properties),
             admin_only: iam.admin_only,
         };
         let allowed = Control::may(self.principal, &question);
@@ -141,11 +150,9 @@ impl<'a> Asking<'a> {
         found.or_insert_with(|| catalog.get(type_name)?.capabilities().iam.clone()).clone()
     }
 
-    /// What conditions may ask: of what is made, its declared tags; of what is there, those it has.
-    fn context(&self, step: &Step, verb: Verb, row: Option<&Row>) -> Context {
-        if !self.asks_for_tags {
-            return Context::new();
-        }
+    /// What policies may ask about: of what is made, what is declared; of what is there, what it
+    /// has.
+    fn properties(&self, step: &Step, verb: Verb, row: Option<&Row>) -> Json {
         let seen = row.and_then(|row| match self.observed.get(&row.id) {
             Some(Observation::Present { properties, .. }) => Some(properties.masked()),
             _ => row.current.as_ref().map(|object| object.sent.masked()),
@@ -154,7 +161,7 @@ impl<'a> Asking<'a> {
             Verb::Create => step.after.as_ref().map(formwork_model::Planned::masked),
             Verb::Update | Verb::Delete => seen,
         };
-        Context::of_properties(&properties.unwrap_or_default())
+        properties.unwrap_or_default()
     }
 }
 

@@ -3,11 +3,11 @@
 
 use super::check_texts;
 use crate::{
-    Definition, Extra, Findings, Node, Platform, PlatformType, RestRoute, UpdateMode, document::Document,
-    scene::Scene,
+    Definition, Extra, Findings, Node, Platform, PlatformType, Refusal, RestRoute, UpdateMode,
+    document::Document, scene::Scene,
 };
 use formwork_model::{
-    ActorId, Digest, ImmutableRule, InstanceKey, Json, Kind, Path, ProjectId, PropertySchema,
+    ActorId, Digest, ImmutableRule, InstanceKey, Json, Kind, Path, ProjectId, PropertySchema, WireCode,
 };
 use formwork_secret::{Secret, hex, random_bytes};
 use formwork_store::{DomainError, DomainTx, NewObject, StoreError, StoredObject, UniqueKey};
@@ -88,9 +88,15 @@ impl PlatformType for ApiKey {
         &["policy_ids"]
     }
 
-    /// A new key is minted under whoever asks for it: what they may do is the most it can.
+    /// A new key is minted under whoever asks for it: what they may do is the most it can. Nobody
+    /// else may change what it may do: a limited key could lift its own limits.
     fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
         if scene.before.is_some() {
+            let is_maker = scene.system.get(USER_ID) == Some(&json!(scene.actor));
+            if scene.changes("policy_ids") && !is_maker {
+                let message = "Only who made an API key may change what it may do.";
+                return Err(Refusal::new(WireCode::Forbidden, message).into());
+            }
             return Ok(());
         }
         let key = Secret::new(format!("sk_{}", hex(&random_bytes::<32>())));

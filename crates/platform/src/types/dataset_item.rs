@@ -69,6 +69,10 @@ impl PlatformType for DatasetItem {
         }
     }
 
+    fn srn_parent(&self) -> Option<&'static str> {
+        Some("dataset_id")
+    }
+
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         let messages = properties.member("input").map(Node::items).unwrap_or_default();
         for (index, message) in messages.into_iter().enumerate() {

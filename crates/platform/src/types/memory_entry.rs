@@ -66,6 +66,10 @@ impl PlatformType for MemoryEntry {
         }
     }
 
+    fn srn_parent(&self) -> Option<&'static str> {
+        Some("memory_id")
+    }
+
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         check_texts(properties.member("tags"), &Path::of(["tags"]), findings);
     }

@@ -78,6 +78,10 @@ impl PlatformType for Message {
         }
     }
 
+    fn srn_parent(&self) -> Option<&'static str> {
+        Some("session_id")
+    }
+
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         if properties.member("message").is_some() == properties.member("document_id").is_some() {
             let message = "exactly one of message or document_id is required";

@@ -18,6 +18,8 @@ use serde_json::json;
 pub(super) struct Trigger;
 
 const CREATED_BY: &str = "created_by";
+/// The properties that say what a firing does.
+const DEEDS: [&str; 5] = ["target_type", "target_id", "action", "input", "policy_id"];
 const NEXT_FIRE_AT: &str = "next_fire_at";
 
 static ROUTE: RestRoute = RestRoute {
@@ -165,10 +167,12 @@ impl PlatformType for Trigger {
         Err(Refusal::new(WireCode::ValidationFailed, message).into())
     }
 
-    /// Whoever makes a trigger is who its firings run as (seed 4, "A Formation Only Does What the
-    /// Caller Could Do Directly"); a later change by somebody else does not hand it over.
+    /// Whoever says what a trigger does is who its firings run as (seed 4, "A Formation Only Does
+    /// What the Caller Could Do Directly"): somebody who changes that can't let it run as another.
     fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
-        scene.system.entry(CREATED_BY).or_insert_with(|| json!(scene.actor));
+        if DEEDS.iter().any(|property| scene.changes(property)) {
+            scene.system.insert(CREATED_BY.to_owned(), json!(scene.actor));
+        }
         let is_active = scene.after.get("active").and_then(Json::as_bool) != Some(false);
         let cron = scene.after.get("cron").and_then(Json::as_str).filter(|_| is_active);
         let cron = cron.and_then(|text| Cron::parse(text).ok());

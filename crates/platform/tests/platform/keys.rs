@@ -187,3 +187,24 @@ async fn a_trigger_of_any_project_keeps_its_policy() {
     let refused = world.rest_get("policy", &policy).await.expect_err("gone");
     assert_eq!(wire(&refused).0, WireCode::ResourceNotFound);
 }
+
+#[tokio::test]
+async fn only_who_made_a_key_changes_what_it_may_do() {
+    let world = World::new();
+    let document = json!({ "statement": [{ "effect": "Allow", "action": ["agents:*"] }] });
+    let policy = world.create("policy", json!({ "name": "p", "document": document })).await;
+    let id = world.create("api_key", json!({ "name": "k", "policy_ids": [policy] })).await;
+    let change = |actor: &str, body: Json| {
+        let caller = formwork_platform::Caller { actor: actor.into() };
+        let (world, id) = (&world, id.clone());
+        async move {
+            let type_name = "api_key".into();
+            world.platform.rest_update(&caller, &type_name, None, &id, body, UpdateMode::Put, None).await
+        }
+    };
+    // A `PUT` without them means none: no limit at all.
+    let widened = change("user_2", json!({ "name": "k" })).await.expect_err("refused");
+    assert_eq!(wire(&widened).0, WireCode::Forbidden);
+    change("user_2", json!({ "name": "renamed", "policy_ids": [policy] })).await.expect("nothing it may do");
+    change("user_1", json!({ "name": "k" })).await.expect("its maker");
+}

@@ -152,6 +152,10 @@ async fn a_trigger_runs_as_whoever_made_it_and_tells_when_it_fires_next() {
         world.platform.rest_update(&other, &"trigger".into(), None, &id, body, UpdateMode::Patch, None).await;
     let changed = changed.expect("changed");
     assert_eq!((&changed["created_by"], &changed["next_fire_at"]), (&json!("user_1"), &Json::Null));
+    let body = json!({ "input": { "say": "something else" } });
+    let changed =
+        world.platform.rest_update(&other, &"trigger".into(), None, &id, body, UpdateMode::Patch, None).await;
+    assert_eq!(changed.expect("changed")["created_by"], json!("user_2"), "who says what it does");
 }
 
 #[tokio::test]

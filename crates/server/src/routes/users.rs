@@ -89,6 +89,9 @@ fn administration() -> Vec<Endpoint> {
     ]
 }
 
+/// The most bytes of a body with a name and a password.
+const CREDENTIALS_BODY: usize = 8 << 10;
+
 /// Anybody who can reach the server may log in; only who has the data directory may say who the
 /// first user is. They come over its socket, or bring its token.
 async fn bootstrap(State(app): State<App>, peer: Peer, request: Request) -> Answer {
@@ -97,13 +100,13 @@ async fn bootstrap(State(app): State<App>, peer: Peer, request: Request) -> Answ
         let gate = Gate::Admin { action: "users:CreateUser", srn_type: "user" };
         app.control.gate(&caller?.0, &gate).await?;
     }
-    let body: Credentials = Reading::open(app.options.body).read_open(&app, request).await?;
+    let body: Credentials = Reading::open(CREDENTIALS_BODY).read_open(&app, request).await?;
     let user = app.control.bootstrap_user(&body.username, Secret::new(body.password)).await?;
     json(StatusCode::CREATED, &views::user(user))
 }
 
 async fn login(State(app): State<App>, peer: Peer, request: Request) -> Answer {
-    let body: Credentials = Reading::open(app.options.body).read_open(&app, request).await?;
+    let body: Credentials = Reading::open(CREDENTIALS_BODY).read_open(&app, request).await?;
     let login = app.control.login(&body.username, Secret::new(body.password), &peer.source()).await?;
     json(StatusCode::OK, &views::login(login))
 }

@@ -33,7 +33,7 @@ async fn a_kept_plan_makes_a_formation_as_often_as_its_name_is_free() {
     let world = World::new().await;
     let hash = world.keep(None, &memory("one")).await;
     let shown = world.get(&format!("/plans/{hash}")).await;
-    assert_eq!((shown.status, &shown.body["plan_hash"]), (200, &json!(hash)));
+    assert_eq!((shown.status, &shown.body["hash"]), (200, &json!(hash)));
     let unnamed = world.apply(&hash, json!({})).await;
     assert_eq!(unnamed.outcome(), (400, "VALIDATION_FAILED"));
     assert_eq!(unnamed.message(), "Missing required field(s): name");
