@@ -12,6 +12,9 @@ use formwork_store::{AuditRecord, DomainError, DomainTx, Page, StoredObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How often a change is decided again because somebody else was quicker.
+const ATTEMPTS: u32 = 4;
+
 impl Control {
     /// Makes a resource. Its project is the body's `project_id`, or the credential's.
     ///
@@ -32,7 +35,7 @@ impl Control {
             self.demand_project(project).await?;
         }
         let platform = self.accompanied(permit, Json::Null, None, project.as_ref());
-        Ok(platform.rest_make(&caller(p), type_name, project.as_ref(), body, None).await?)
+        Ok(platform.rest_create(&caller(p), type_name, project.as_ref(), body, None).await?)
     }
 
     /// The project that a new resource is to be in; `None` for a type that is in none.
@@ -157,14 +160,32 @@ impl Control {
         body: Json,
         mode: UpdateMode,
     ) -> Result<Json, ControlError> {
+        // What was decided holds for the object as it was then: if somebody else was quicker, it is
+        // decided again.
+        for _ in 1..ATTEMPTS {
+            match self.change_once(p, type_name, id, body.clone(), mode).await {
+                Err(error) if error.code == WireCode::VersionConflict => {}
+                done => return done,
+            }
+        }
+        self.change_once(p, type_name, id, body, mode).await
+    }
+
+    async fn change_once(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        body: Json,
+        mode: UpdateMode,
+    ) -> Result<Json, ControlError> {
         let access = self.access(type_name)?;
         let object = self.resource(p, type_name, id).await?;
         let question = access.writing(p, Verb::Update, object.project.as_ref(), Target::Stored(&object))?;
         let permit = self.permit(p, &question, id).await?;
         let platform = self.accompanied(permit, Json::Null, Some(id), None);
-        let projects = within(&object);
-        let caller = caller(p);
-        let changed = platform.rest_update(&caller, type_name, projects.as_deref(), id, body, mode, None);
+        let (caller, projects, seen) = (caller(p), within(&object), Some(object.version));
+        let changed = platform.rest_update(&caller, type_name, projects.as_deref(), id, body, mode, seen);
         Ok(changed.await?)
     }
 

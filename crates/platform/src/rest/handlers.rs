@@ -42,27 +42,13 @@ pub enum UpdateMode {
 }
 
 impl Platform {
-    /// Makes an object in a project, or in none if its type is global, and answers it. A repeated
-    /// `idempotency` token is answered with the first outcome, but for what is told only once.
+    /// Makes an object in a project, or in none if its type is global, and answers it, saying
+    /// whether it was there already. A repeated `idempotency` token is answered with the first
+    /// outcome, but for what is told only once.
     ///
     /// # Errors
     /// [`PlatformError`].
     pub async fn rest_create(
-        &self,
-        caller: &Caller,
-        type_name: &TypeName,
-        project: Option<&ProjectId>,
-        body: Json,
-        idempotency: Option<ClientToken>,
-    ) -> Result<Json, PlatformError> {
-        Ok(self.rest_make(caller, type_name, project, body, idempotency).await?.shown)
-    }
-
-    /// The same, saying whether the object was there already.
-    ///
-    /// # Errors
-    /// [`PlatformError`].
-    pub async fn rest_make(
         &self,
         caller: &Caller,
         type_name: &TypeName,
@@ -118,24 +104,11 @@ impl Platform {
         projects: Option<&[ProjectId]>,
         id: &str,
     ) -> Result<Json, PlatformError> {
-        self.rest_get_versioned(type_name, projects, id).await.map(|(shown, _)| shown)
-    }
-
-    /// One object and its version, for the `expected_version` of an update.
-    ///
-    /// # Errors
-    /// [`PlatformError`].
-    pub async fn rest_get_versioned(
-        &self,
-        type_name: &TypeName,
-        projects: Option<&[ProjectId]>,
-        id: &str,
-    ) -> Result<(Json, u64), PlatformError> {
         let entry = served(type_name)?;
         let found = self.store.reader().object(id).await?;
         let object =
             found.filter(|object| is_visible(object, &entry, projects)).ok_or_else(|| entry.not_found(id))?;
-        Ok((representation(&entry, &object)?, object.version))
+        Ok(representation(&entry, &object)?)
     }
 
     /// Changes an object; with `expected_version`, only if it is at that version.

@@ -98,7 +98,8 @@ async fn a_document_with_its_file_and_chunks_lives_in_sqlite_too() {
     let platform = Platform::new(Arc::clone(&store), formwork_model::InstanceKey::from_bytes([5; 32]));
     let (type_name, project) = ("document".into(), "proj_one".into());
     let body = json!({ "content": "abcdef", "path": "/a", "chunk_strategy": "size", "chunk_size": 2, "chunk_overlap": 0 });
-    let made = platform.rest_create(&caller(), &type_name, Some(&project), body, None).await.expect("made");
+    let made =
+        platform.rest_create(&caller(), &type_name, Some(&project), body, None).await.expect("made").shown;
     let id = made["id"].as_str().expect("an id");
     let body = json!({ "content": "abcd" });
     let changed =

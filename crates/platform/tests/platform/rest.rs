@@ -115,7 +115,7 @@ async fn representations_of_rules_limits_triggers_and_graphs_have_these_fields()
 async fn an_actor_is_made_once_for_an_external_id() {
     let world = World::new();
     let (caller, type_name) = (caller(), TypeName::from("actor"));
-    let make = |body: Json| world.platform.rest_make(&caller, &type_name, Some(&world.project), body, None);
+    let make = |body: Json| world.platform.rest_create(&caller, &type_name, Some(&world.project), body, None);
     let first = make(json!({ "name": "a", "external_id": "u1" })).await.expect("made");
     let again = make(json!({ "name": "b", "external_id": "u1" })).await.expect("shown");
     assert!(!first.existed && again.existed);
@@ -241,7 +241,7 @@ async fn an_update_at_another_version_is_refused() {
     let world = World::new();
     let made = world.rest_create("memory", json!({ "name": "m" })).await.expect("made");
     let id = made["id"].as_str().expect("an id");
-    let (_, version) = world.platform.rest_get_versioned(&"memory".into(), None, id).await.expect("it");
+    let version = world.stored("memory").await[0].version;
     let update = |name: &str| json!({ "name": name });
     world.rest_update("memory", id, update("a"), UpdateMode::Patch, Some(version)).await.expect("current");
     let refused = world.rest_update("memory", id, update("b"), UpdateMode::Patch, Some(version)).await;
@@ -279,7 +279,7 @@ async fn a_repeated_create_with_one_token_makes_one_object_per_type() {
                 .platform
                 .rest_create(&caller(), &type_name.into(), Some(&world.project), body, token)
                 .await;
-            made.expect("made")["id"].clone()
+            made.expect("made").shown["id"].clone()
         }
     };
     assert_eq!(create("memory").await, create("memory").await);

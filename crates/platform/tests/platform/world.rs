@@ -167,7 +167,9 @@ impl World {
     }
 
     pub(crate) async fn rest_create(&self, type_name: &str, body: Json) -> Result<Json, PlatformError> {
-        self.platform.rest_create(&caller(), &type_name.into(), Some(&self.project), body, None).await
+        let type_name = type_name.into();
+        let made = self.platform.rest_create(&caller(), &type_name, Some(&self.project), body, None).await;
+        made.map(|made| made.shown)
     }
 
     pub(crate) async fn rest_made(&self, type_name: &str, body: Json) -> Json {

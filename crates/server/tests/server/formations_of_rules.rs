@@ -60,32 +60,12 @@ fn template() -> Value {
     })
 }
 
-async fn changes(world: &World, formation: &str, template: &Value) -> Vec<(String, String)> {
-    let body = json!({ "template": template, "formation_id": formation });
-    let plan = world.post("/formations/plan", body).await;
-    let changes = plan.body["changes"].as_array().unwrap_or_else(|| panic!("{}", plan.text));
-    let text = |change: &Value, name: &str| change[name].as_str().expect("a text").to_owned();
-    let all = changes.iter().map(|change| (text(change, "logical_id"), text(change, "action")));
-    all.filter(|(_, action)| action != "no-op").collect()
-}
-
-async fn deploy(world: &World, formation: &str, template: &Value) -> Value {
-    let body = json!({ "template": template });
-    world.send("PUT", &format!("/formations/{formation}"), Some(&body)).await.body
-}
-
-async fn deployed(world: &World) -> String {
-    let made = world.post("/formations", json!({ "name": "s", "template": template() })).await;
-    assert_eq!(made.body["status"], "active", "{}", made.text);
-    made.id()
-}
-
 #[tokio::test]
 async fn each_type_deploys_stays_as_it_is_and_is_torn_down() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
-    assert_eq!(changes(&world, &formation, &template()).await, []);
-    let again = deploy(&world, &formation, &template()).await;
+    let formation = world.deployed(&template()).await;
+    assert_eq!(world.changes(&formation, &template()).await, []);
+    let again = world.redeploy(&formation, &template()).await;
     assert_eq!(again["status"], "active", "{again}");
     let gone = world.send("DELETE", &format!("/formations/{formation}"), None).await;
     assert_eq!(gone.status, 200, "{}", gone.text);
@@ -108,12 +88,12 @@ async fn each_type_deploys_stays_as_it_is_and_is_torn_down() {
 #[tokio::test]
 async fn a_trigger_of_another_type_takes_the_place_of_the_old_one() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let mut next = template();
     next["resources"]["Nightly"]["properties"]["type"] = json!("manual");
     next["resources"]["Nightly"]["properties"]["cron"] = json!(null);
-    assert_eq!(changes(&world, &formation, &next).await, [("Nightly".to_owned(), "replace".to_owned())]);
-    let done = deploy(&world, &formation, &next).await;
+    assert_eq!(world.changes(&formation, &next).await, [("Nightly".to_owned(), "replace".to_owned())]);
+    let done = world.redeploy(&formation, &next).await;
     assert_eq!(done["status"], "active", "{done}");
     let triggers = world.get("/triggers").await.body;
     assert_eq!((&triggers["total"], &triggers["data"][0]["type"]), (&json!(1), &json!("manual")));
@@ -123,10 +103,10 @@ async fn a_trigger_of_another_type_takes_the_place_of_the_old_one() {
 #[tokio::test]
 async fn a_quota_about_something_else_fails_the_deploy_in_the_words_of_the_type() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let mut next = template();
     next["resources"]["Budget"]["properties"]["window"] = json!("rolling_1h");
-    let failed = deploy(&world, &formation, &next).await;
+    let failed = world.redeploy(&formation, &next).await;
     assert_eq!(failed["status"], "failed", "{failed}");
     assert_eq!(
         failed["error"]["message"],
@@ -158,7 +138,7 @@ async fn what_is_wrong_with_a_graph_is_told_before_anything_is_made() {
 #[tokio::test]
 async fn a_formation_tells_no_key_and_no_signing_secret() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let hook = world.get("/webhooks").await.body["data"][0]["id"].clone();
     let secret = world.get(&format!("/webhooks/{}/secret", hook.as_str().expect("an id"))).await.body;
     let secret = secret["secret"].as_str().expect("a secret");

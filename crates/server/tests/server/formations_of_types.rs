@@ -42,32 +42,12 @@ fn template() -> Value {
     })
 }
 
-async fn changes(world: &World, formation: &str, template: &Value) -> Vec<(String, String)> {
-    let body = json!({ "template": template, "formation_id": formation });
-    let plan = world.post("/formations/plan", body).await;
-    let changes = plan.body["changes"].as_array().unwrap_or_else(|| panic!("{}", plan.text));
-    let text = |change: &Value, name: &str| change[name].as_str().expect("a text").to_owned();
-    let all = changes.iter().map(|change| (text(change, "logical_id"), text(change, "action")));
-    all.filter(|(_, action)| action != "no-op").collect()
-}
-
-async fn deploy(world: &World, formation: &str, template: &Value) -> Value {
-    let body = json!({ "template": template });
-    world.send("PUT", &format!("/formations/{formation}"), Some(&body)).await.body
-}
-
-async fn deployed(world: &World) -> String {
-    let made = world.post("/formations", json!({ "name": "s", "template": template() })).await;
-    assert_eq!(made.body["status"], "active", "{}", made.text);
-    made.id()
-}
-
 #[tokio::test]
 async fn each_type_deploys_stays_as_it_is_and_is_torn_down() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
-    assert_eq!(changes(&world, &formation, &template()).await, []);
-    let again = deploy(&world, &formation, &template()).await;
+    let formation = world.deployed(&template()).await;
+    assert_eq!(world.changes(&formation, &template()).await, []);
+    let again = world.redeploy(&formation, &template()).await;
     assert_eq!(again["status"], "active", "{again}");
     // What was said goes with its session, so it blocks nobody.
     let session = world.get("/sessions").await.body["data"][0]["id"].clone();
@@ -83,19 +63,19 @@ async fn each_type_deploys_stays_as_it_is_and_is_torn_down() {
 #[tokio::test]
 async fn what_cannot_change_is_replaced() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let mut next = template();
     next["resources"]["Chat"]["properties"]["name"] = json!("d");
     next["resources"]["Session"]["properties"]["inactivity_ttl_seconds"] = json!(61);
     next["resources"]["File"]["properties"]["size"] = json!(4);
     next["resources"]["Talk"]["properties"]["actor_id"] = json!({ "ref": "Persona" });
-    let planned = changes(&world, &formation, &next).await;
+    let planned = world.changes(&formation, &next).await;
     for replaced in ["Chat", "Session", "File", "Talk"] {
         let expected = (replaced.to_owned(), "replace".to_owned());
         assert!(planned.contains(&expected), "{replaced}: {planned:?}");
     }
     let old = world.get("/chats").await.body["data"][0]["id"].clone();
-    let done = deploy(&world, &formation, &next).await;
+    let done = world.redeploy(&formation, &next).await;
     assert_eq!(done["status"], "active", "{done}");
     let chats = world.get("/chats").await.body;
     assert_eq!((&chats["total"], &chats["data"][0]["name"]), (&json!(1), &json!("d")));
@@ -105,17 +85,17 @@ async fn what_cannot_change_is_replaced() {
     assert_eq!(personas.body["total"], 1, "who referred to the old chat refers to the new one");
     assert_eq!(world.get("/sessions").await.body["data"][0]["inactivity_ttl_seconds"], 61);
     assert_eq!(world.get("/files").await.body["data"][0]["size"], 4);
-    assert_eq!(changes(&world, &formation, &next).await, []);
+    assert_eq!(world.changes(&formation, &next).await, []);
 }
 
 #[tokio::test]
 async fn an_item_that_is_to_change_its_dataset_fails_the_deploy_in_the_seeds_words() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let mut next = template();
     next["resources"]["Others"] = json!({ "type": "dataset", "properties": { "name": "others" } });
     next["resources"]["Case"]["properties"]["dataset_id"] = json!({ "ref": "Others" });
-    let failed = deploy(&world, &formation, &next).await;
+    let failed = world.redeploy(&formation, &next).await;
     assert_eq!(failed["status"], "failed", "{failed}");
     assert_eq!(failed["error"]["code"], "VALIDATION_FAILED");
     let message = failed["error"]["message"].as_str().expect("a message");
@@ -127,12 +107,12 @@ async fn an_item_that_is_to_change_its_dataset_fails_the_deploy_in_the_seeds_wor
 #[tokio::test]
 async fn ceasing_to_name_an_agent_takes_an_explicit_null() {
     let world = World::new().await;
-    let formation = deployed(&world).await;
+    let formation = world.deployed(&template()).await;
     let mut next = template();
     next["resources"]["Persona"]["properties"] =
         json!({ "name": "persona", "agent_id": { "ref": "Bot" }, "chat_id": null });
-    assert_eq!(changes(&world, &formation, &next).await, [("Persona".to_owned(), "update".to_owned())]);
-    let done = deploy(&world, &formation, &next).await;
+    assert_eq!(world.changes(&formation, &next).await, [("Persona".to_owned(), "update".to_owned())]);
+    let done = world.redeploy(&formation, &next).await;
     assert_eq!(done["status"], "active", "{done}");
     let both = json!({ "resources": { "A": { "type": "actor", "properties": {
         "name": "a", "agent_id": { "ref": "B" }, "chat_id": "chat_1",

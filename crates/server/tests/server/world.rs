@@ -139,6 +139,29 @@ impl World {
         reply.id()
     }
 
+    /// Deploys a new formation, which works.
+    pub(crate) async fn deployed(&self, template: &Json) -> String {
+        let made = self.post("/formations", json!({ "name": "s", "template": template })).await;
+        assert_eq!(made.body["status"], "active", "{}", made.text);
+        made.id()
+    }
+
+    /// Deploys a formation again.
+    pub(crate) async fn redeploy(&self, formation: &str, template: &Json) -> Json {
+        let body = json!({ "template": template });
+        self.send("PUT", &format!("/formations/{formation}"), Some(&body)).await.body
+    }
+
+    /// What deploying it again would do: logical ids and actions, without what stays.
+    pub(crate) async fn changes(&self, formation: &str, template: &Json) -> Vec<(String, String)> {
+        let body = json!({ "template": template, "formation_id": formation });
+        let plan = self.post("/formations/plan", body).await;
+        let changes = plan.body["changes"].as_array().unwrap_or_else(|| panic!("{}", plan.text));
+        let text = |change: &Json, name: &str| change[name].as_str().expect("a text").to_owned();
+        let all = changes.iter().map(|change| (text(change, "logical_id"), text(change, "action")));
+        all.filter(|(_, action)| action != "no-op").collect()
+    }
+
     /// A token that is confined to a new project; answers with the project and a server spoken to
     /// with the token.
     pub(crate) async fn scoped(&self, name: &str) -> (String, Self) {
