@@ -181,5 +181,6 @@ fn the_json_schema_takes_the_examples_and_refuses_what_is_wrong_in_them() {
         refused(&validator, &bot.replacen(from, to, 1))
     };
     assert_eq!(wrong("provider: ", "provider: nobody # "), ["/resources/Provider/properties/provider"]);
-    assert_eq!(wrong("default_model: ", "default_modle: "), ["/resources/Provider/properties"; 2]);
+    assert_eq!(wrong("provider: ", "providre: "), ["/resources/Provider/properties"; 2]);
+    assert_eq!(wrong("default_model: ", "default_modle: "), ["/resources/Provider/properties"]);
 }

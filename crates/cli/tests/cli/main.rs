@@ -18,6 +18,7 @@ mod parameters;
 mod plan;
 mod revisions;
 mod secrets;
+mod seed;
 mod terminal;
 mod users;
 mod wording;

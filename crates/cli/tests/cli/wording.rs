@@ -16,7 +16,7 @@ resources:
   Provider:
     type: ai_provider
     properties:
-      name: Main
+      base_url: https://models.test
       provider: openia
   Odd:
     type: agnt
@@ -31,7 +31,7 @@ const BROKEN_JSON: &str = r#"{
       "type": "agent",
       "properties": { "nmae": "Support Bot", "ai_provider_id": { "ref": "Provder" } }
     },
-    "Provider": { "type": "ai_provider", "properties": { "name": "Main", "provider": "openia" } }
+    "Provider": { "type": "ai_provider", "properties": { "base_url": "https://models.test", "provider": "openia" } }
   }
 }
 "#;

@@ -78,7 +78,8 @@ impl PlatformType for AiProvider {
                 ("provider", PropertySchema::new(Kind::String, "The vendor.").required().one_of(PROVIDERS)),
                 (
                     "default_model",
-                    PropertySchema::new(Kind::String, "The model of agents that name none.").required(),
+                    PropertySchema::new(Kind::String, "The model of agents and chats that name none.")
+                        .nullable(),
                 ),
                 (
                     "secret_id",

@@ -1,8 +1,9 @@
 //! `chat`: a provider and instructions for completions without an agent. It never changes: another
 //! declaration is another chat.
 
-use crate::{Definition, DependentRule, Dependents, Findings, Node, PlatformType, Refusal, RestRoute};
-use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
+use super::model_choice;
+use crate::{Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute};
+use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema};
 use formwork_store::{DomainError, DomainTx};
 
 pub(super) struct Chat;
@@ -56,14 +57,10 @@ impl PlatformType for Chat {
 
     fn admit(
         &self,
-        _tx: &mut dyn DomainTx,
+        tx: &mut dyn DomainTx,
         _project: &ProjectId,
         properties: &Json,
     ) -> Result<(), DomainError> {
-        if properties.get("ai_provider_id").is_some_and(|id| !id.is_null()) {
-            return Ok(());
-        }
-        let message = "A chat needs an ai_provider_id: the project has no default model route to inherit.";
-        Err(Refusal::new(WireCode::ValidationFailed, message).into())
+        model_choice::admit(tx, properties, "A chat", "an ai_provider_id")
     }
 }

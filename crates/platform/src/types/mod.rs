@@ -17,6 +17,7 @@ mod ingestion_rule;
 mod memory;
 mod memory_entry;
 mod message;
+mod model_choice;
 mod model_route;
 mod orchestration;
 mod policy;

@@ -195,6 +195,19 @@ async fn an_agent_without_provider_and_route_is_refused_on_create_and_update() {
 }
 
 #[tokio::test]
+async fn who_uses_a_provider_without_a_default_model_names_a_model() {
+    let world = World::new();
+    let bare = json!({ "name": "p", "provider": "openai" });
+    let provider = world.create("ai_provider", bare).await;
+    for (type_name, who) in [("agent", "An agent"), ("chat", "A chat")] {
+        let answer = world.try_create(type_name, json!({ "ai_provider_id": provider }), &[]).await;
+        let message = format!("{who} needs a model: the provider '{provider}' has no default_model.");
+        assert_eq!(refusal(&answer), (OperationErrorCode::InvalidRequest, "VALIDATION_FAILED", &*message));
+        world.create(type_name, json!({ "ai_provider_id": provider, "model": "m" })).await;
+    }
+}
+
+#[tokio::test]
 async fn a_pipeline_cannot_step_into_a_client_tool() {
     let world = World::new();
     let client = world.create("tool", json!({ "name": "c", "type": "client" })).await;

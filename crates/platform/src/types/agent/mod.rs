@@ -3,9 +3,10 @@
 mod boundary;
 mod loop_rules;
 
+use super::model_choice;
 use super::{check_known, check_least, check_texts};
 use crate::{
-    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference,
     RestRoute, UpdateMode, references,
     versions::{self, Versions},
 };
@@ -124,17 +125,11 @@ impl PlatformType for Agent {
 
     fn admit(
         &self,
-        _tx: &mut dyn DomainTx,
+        tx: &mut dyn DomainTx,
         _project: &ProjectId,
         properties: &Json,
     ) -> Result<(), DomainError> {
-        let names = |name: &str| properties.get(name).is_some_and(|value| !value.is_null());
-        if names("ai_provider_id") || names("model_route_id") {
-            return Ok(());
-        }
-        let message = "An agent needs an ai_provider_id or a model_route_id: the project has no default \
-                       model route to inherit.";
-        Err(Refusal::new(WireCode::ValidationFailed, message).into())
+        model_choice::admit(tx, properties, "An agent", "an ai_provider_id or a model_route_id")
     }
 
     fn versioned(&self) -> Option<&'static Versions> {
