@@ -1,8 +1,11 @@
 //! The figures of `docs/performance.md`: whole processes and the crates' own bench programs, in
 //! release builds, the median of several runs. Measured, never asserted.
 
+mod every_type;
+
 use crate::{TaskError, output, root};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,6 +17,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("formwork-engine", "apply_bench", "Applying: wide, chain, memory, recovery"),
 ];
 const RUNS: usize = 21;
+const RUNS_OF_DEPLOYS: usize = 5;
 const BEGIN: &str = "<!-- figures: begin -->\n";
 const END: &str = "<!-- figures: end -->\n";
 
@@ -43,8 +47,7 @@ fn processes(report: &mut String) -> Result<(), TaskError> {
     eprintln!("xtask: whole processes");
     output("cargo", &["build", "--quiet", "--release", "--locked", "-p", "formwork"])?;
     let binary = root().join("target/release/formwork").display().to_string();
-    let home = tempfile::tempdir()
-        .map_err(|source| TaskError::File { path: "temporary directory".to_owned(), source })?;
+    let home = home()?;
     let template = "examples/support-bot/formation.yaml";
     report.push_str("## Whole processes\n\n| command | median | fastest |\n|---|---|---|\n");
     for (title, arguments) in [
@@ -63,27 +66,40 @@ fn processes(report: &mut String) -> Result<(), TaskError> {
         times.sort_unstable();
         let _ = writeln!(report, "| {title} | {} | {} |", millis(times[RUNS / 2]), millis(times[0]));
     }
-    Ok(())
+    every_type::measure(report, &binary)
 }
 
-fn once(binary: &str, arguments: &[&str], home: &std::path::Path) -> Result<Duration, TaskError> {
+/// A home directory in which nothing was ever done.
+fn home() -> Result<tempfile::TempDir, TaskError> {
+    tempfile::tempdir().map_err(|source| TaskError::File { path: "temporary directory".to_owned(), source })
+}
+
+fn once(binary: &str, arguments: &[&str], home: &Path) -> Result<Duration, TaskError> {
+    run_in(binary, arguments, home).map(|(_, took)| took)
+}
+
+/// Runs a command that must succeed; answers with what it wrote and how long it took.
+fn run_in(binary: &str, arguments: &[&str], home: &Path) -> Result<(Vec<u8>, Duration), TaskError> {
     let command = || format!("{binary} {}", arguments.join(" "));
     let started = Instant::now();
-    let status = Command::new(binary)
+    let ran = Command::new(binary)
         .args(arguments)
         .current_dir(root())
         .env_clear()
         .env("HOME", home)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
+        .stdin(Stdio::null())
+        .output()
         .map_err(|source| TaskError::Run { command: command(), source })?;
     let took = started.elapsed();
-    if status.success() {
-        Ok(took)
-    } else {
-        Err(TaskError::Failed { command: command(), stderr: status.to_string() })
+    if ran.status.success() {
+        return Ok((ran.stdout, took));
     }
+    let stderr = format!("{}\n{}", ran.status, String::from_utf8_lossy(&ran.stderr));
+    Err(TaskError::Failed { command: command(), stderr })
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
 }
 
 fn millis(time: Duration) -> String {
