@@ -12,6 +12,7 @@ mod matrix;
 mod openapi;
 mod people;
 mod purge;
+mod random;
 mod revisions;
 mod routes;
 mod saved_plans;
