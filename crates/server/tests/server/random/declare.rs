@@ -95,7 +95,7 @@ pub(super) fn properties(dice: &mut Dice, near: &Near<'_>, type_name: &str, name
         "secret" => json!({ "name": text(dice), "value": format!("value-{}", dice.word()) }),
         "ai_provider" => {
             let base = json!({
-                "name": text(dice), "provider": *dice.pick(&["openai", "xai", "custom"]),
+                "name": text(dice), "provider": dice.pick(&["openai", "xai", "custom"]),
                 "default_model": dice.word(), "secret_id": near.perhaps(dice, "secret"),
             });
             let options = [("base_url", json!("https://models.test")), ("config", json!({ "a": [1, null] }))];
@@ -108,7 +108,7 @@ pub(super) fn properties(dice: &mut Dice, near: &Near<'_>, type_name: &str, name
         "memory_entry" => {
             let base = json!({ "memory_id": near.one(dice, "memory")?, "content": text(dice) });
             let options = [
-                ("source_type", json!(*dice.pick(&["manual", "agent"]))),
+                ("source_type", json!(dice.pick(&["manual", "agent"]))),
                 ("metadata", json!({ "n": dice.below(9) })),
             ];
             with(base, dice, &options)
@@ -132,14 +132,15 @@ pub(super) fn properties(dice: &mut Dice, near: &Near<'_>, type_name: &str, name
         "chat" => json!({ "ai_provider_id": near.one(dice, "ai_provider")?, "name": text(dice) }),
         "actor" => {
             let chat = dice.chance(2);
-            let (agent, chat) = match chat {
-                true => (Value::Null, near.perhaps(dice, "chat")),
-                false => (near.perhaps(dice, "agent"), Value::Null),
+            let (agent, chat) = if chat {
+                (Value::Null, near.perhaps(dice, "chat"))
+            } else {
+                (near.perhaps(dice, "agent"), Value::Null)
             };
             json!({ "name": name, "external_id": name, "agent_id": agent, "chat_id": chat })
         }
         "conversation" => json!({
-            "name": text(dice), "status": *dice.pick(&["open", "closed"]), "actor_id": near.perhaps(dice, "actor"),
+            "name": text(dice), "status": dice.pick(&["open", "closed"]), "actor_id": near.perhaps(dice, "actor"),
         }),
         "session" => {
             let base =
@@ -159,20 +160,20 @@ pub(super) fn properties(dice: &mut Dice, near: &Near<'_>, type_name: &str, name
         "eval" => json!({
             "name": name, "agent_id": near.one(dice, "agent")?, "dataset_id": near.one(dice, "dataset")?,
             "scorers": [{ "type": "contains", "value": dice.word() }, { "type": "exact_match" }],
-            "pass_threshold": *dice.pick(&[json!(null), json!(0.5)]),
+            "pass_threshold": dice.pick(&[json!(null), json!(0.5)]),
         }),
         "file" => json!({
             "prefix": "files", "filename": name, "size": dice.below(3), "metadata": format!("{{\"n\":{}}}", dice.below(4)),
         }),
         "ingestion_rule" => json!({
             "content_type_glob": format!("x-{}/*", name.to_lowercase()), "agent_id": near.one(dice, "agent")?,
-            "native_extraction": *dice.pick(&["first", "skip"]),
+            "native_extraction": dice.pick(&["first", "skip"]),
         }),
         "orchestration" => orchestration(dice, near),
         "workflow" => workflow(dice, near, name),
         "policy" => json!({
             "name": text(dice),
-            "document": { "statement": [{ "effect": "Allow", "action": [*dice.pick(&["agents:*", "*"])] }] },
+            "document": { "statement": [{ "effect": "Allow", "action": [dice.pick(&["agents:*", "*"])] }] },
         }),
         "api_key" => json!({ "name": text(dice), "policy_ids": near.some(dice, "policy") }),
         "trigger" => {
@@ -192,12 +193,12 @@ pub(super) fn properties(dice: &mut Dice, near: &Near<'_>, type_name: &str, name
         }
         "webhook" => json!({
             "name": text(dice), "url": format!("https://{}.test/", dice.word()),
-            "events": [*dice.pick(&["*", "agents.*"])],
+            "events": [dice.pick(&["*", "agents.*"])],
         }),
         "quota" => json!({
             "scope": "agent", "scope_ref": near.one(dice, "agent")?,
-            "metric": *dice.pick(&["tokens", "cost_usd"]),
-            "window": *dice.pick(&["rolling_1h", "calendar_month"]), "limit": dice.below(9) + 1,
+            "metric": dice.pick(&["tokens", "cost_usd"]),
+            "window": dice.pick(&["rolling_1h", "calendar_month"]), "limit": dice.below(9) + 1,
         }),
         "project_price" => json!({
             "provider": "openai", "model": name, "component": "request", "unit": "request",
@@ -216,17 +217,17 @@ fn tool(dice: &mut Dice, near: &Near<'_>, name: &str) -> Value {
         "name": name,
         "description": text(dice),
         "execute": {
-            "url": { "sub": "https://x.test/${Word}/{id}" }, "method": *dice.pick(&["GET", "POST"]),
+            "url": { "sub": "https://x.test/${Word}/{id}" }, "method": dice.pick(&["GET", "POST"]),
             "headers": token.unwrap_or_else(|| json!({ "X-Word": "w" })),
         },
-        "output_mapping": *dice.pick(&[json!(null), json!({ "var": "output" })]),
+        "output_mapping": dice.pick(&[json!(null), json!({ "var": "output" })]),
     })
 }
 
 fn guardrail(dice: &mut Dice, near: &Near<'_>) -> Value {
     json!({
-        "name": text(dice), "class": *dice.pick(&["A", "B", "C"]),
-        "guard": *dice.pick(&[json!(null), json!({ "<": [{ "var": "args.n" }, 3] })]),
+        "name": text(dice), "class": dice.pick(&["A", "B", "C"]),
+        "guard": dice.pick(&[json!(null), json!({ "<": [{ "var": "args.n" }, 3] })]),
         "context_tool_id": near.perhaps(dice, "tool"),
     })
 }
@@ -236,7 +237,7 @@ fn agent(dice: &mut Dice, near: &Near<'_>) -> Option<Value> {
     let mut base = match route {
         Some(route) => json!({ "ai_provider_id": null, "model": null, "model_route_id": route }),
         None => json!({
-            "ai_provider_id": near.one(dice, "ai_provider")?, "model": *dice.pick(&[json!(null), json!("m-2")]),
+            "ai_provider_id": near.one(dice, "ai_provider")?, "model": dice.pick(&[json!(null), json!("m-2")]),
             "model_route_id": null,
         }),
     };

@@ -19,11 +19,11 @@ impl Dice {
         self.below(of) == 0
     }
 
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
+    pub(super) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())].clone()
     }
 
     pub(super) fn word(&mut self) -> &'static str {
-        *self.pick(&["amber", "birch", "cedar", "delta", "ember", "fjord"])
+        self.pick(&["amber", "birch", "cedar", "delta", "ember", "fjord"])
     }
 }

@@ -156,7 +156,7 @@ impl Template {
                     let type_name = any_type(dice);
                     edited.add(dice, type_name);
                 }
-                3 if dice.chance(3) => edited.word = *dice.pick(&["oak", "elm"]),
+                3 if dice.chance(3) => edited.word = dice.pick(&["oak", "elm"]),
                 _ if !edited.resources.is_empty() => edited.change(dice),
                 _ => {}
             }
@@ -185,5 +185,5 @@ fn mentions(declared: &str, id: &str) -> bool {
 }
 
 fn any_type(dice: &mut Dice) -> &'static str {
-    *dice.pick(&TYPES)
+    dice.pick(&TYPES)
 }
