@@ -200,6 +200,20 @@ fn failures_close_the_intent_and_only_what_was_half_made_counts() {
     assert_eq!(doubt.intent, None);
 }
 
+/// INV-3: no object is on a row twice. Its caller names it, so the half-made one has the id of the one
+/// that was seen to be gone.
+#[test]
+fn a_half_made_object_takes_the_place_of_one_that_is_gone() {
+    let half = |native_id| Outcome::Partial { object: Box::new(object(native_id)), failure: why() };
+    let create = Some(IntentKind::Create);
+    let (back, _) = settled(row(Some("named")), Action::Create, create, half("named"));
+    assert_eq!((current(&back), names(&back.deposed)), (Some("named"), vec![]));
+    let (other, _) = settled(row(Some("a")), Action::Create, create, half("b"));
+    assert_eq!((current(&other), names(&other.deposed)), (Some("b"), vec![]));
+    let (settled_again, _) = settled(row(Some("named")), Action::Resolve, create, half("named"));
+    assert_eq!((current(&settled_again), names(&settled_again.deposed)), (Some("named"), vec![]));
+}
+
 #[test]
 fn a_cleanup_in_doubt_doubts_the_object_it_was_about() {
     let mut before = row(Some("a"));
