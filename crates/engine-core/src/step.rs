@@ -327,7 +327,8 @@ impl Operation {
             | (Verdict::Undetermined { .. }, Action::Update | Action::Replace) => Ok(Errand::Send(prepared)),
             // A property that must always be sent looks changed, and was sent just so.
             (Verdict::Update { .. }, Action::Create)
-                if same(&object.sent.comparable(), &prepared.sent.comparable()) =>
+                if object.certainty == Certainty::Certain
+                    && same(&object.sent.comparable(), &prepared.sent.comparable()) =>
             {
                 Err(Outcome::Recorded { object: recorded(step, row, &prepared) })
             }
