@@ -174,7 +174,7 @@ pub(crate) struct Facts {
     pub(crate) first_failure: Option<FirstFailure>,
     /// Steps that failed, in order; skipped ones are not among them.
     pub(crate) failures: Vec<StepId>,
-    /// Failed steps that do not fail the operation.
+    /// Steps that failed, or were skipped because of one that did, without failing the operation.
     pub(crate) leaks: Vec<StepId>,
     pub(crate) finished: Option<(OperationStatus, Option<Failure>)>,
     ended: u32,
@@ -300,12 +300,12 @@ impl Facts {
         track.phase = Phase::Settled(ending);
         track.in_doubt = false;
         track.failure = outcome.failure().cloned().map(Box::new).or(track.failure.take());
-        if key.undo || how.is_success() || how == End::Skipped || again {
+        if key.undo || how.is_success() || again {
             return;
         }
         if is_leak(key.step) {
             self.leaks.push(key.step);
-        } else {
+        } else if how != End::Skipped {
             self.failures.push(key.step);
             self.first_failure.get_or_insert(FirstFailure::Step(key.step));
         }

@@ -139,6 +139,9 @@ impl Operation {
             return Ok((prepared, Some(object)));
         }
         let object = self.object_of(step, row)?;
+        if let Some(failure) = self.held_up(step) {
+            return Err(Outcome::Skipped { failure });
+        }
         if let Some(intent) = row.intent.as_ref().filter(|intent| !self.is_own(step, intent)) {
             return Err(failed(unsettled(step, intent)));
         }
@@ -150,6 +153,31 @@ impl Operation {
         };
         let reads = reads && capabilities.read;
         Ok((prepared, object.filter(|_| reads)))
+    }
+
+    /// How a cleanup ends that needs no call whatever it waits for: nothing was replaced, or what was
+    /// is kept.
+    pub(crate) fn needless_cleanup(&self, step: StepId) -> Option<Outcome> {
+        let step = self.step(step).filter(|step| matches!(step.action, Action::Cleanup { .. }))?;
+        if let Condition::Replaced(on) = step.when {
+            self.facts.steps.get(on.index())?.forward.ending()?;
+            if !self.was_replaced(on) {
+                return Some(Outcome::NoOp);
+            }
+        }
+        self.object_of(step, self.row_for(&step.row)?).err()
+    }
+
+    /// Why a cleanup must not be made: the cleanup of what refers to its object came to nothing. A
+    /// failed cleanup holds up nothing else.
+    fn held_up(&self, step: &Step) -> Option<Failure> {
+        let is_cleanup = |step: &Step| matches!(step.action, Action::Cleanup { .. });
+        let failed = |on: &&StepId| {
+            let ending = self.facts.steps.get(on.index()).and_then(|facts| facts.forward.ending());
+            ending.is_some_and(|ending| !ending.how.is_success()) && self.step(**on).is_some_and(is_cleanup)
+        };
+        let holder = step.after_steps.iter().find(failed).filter(|_| is_cleanup(step))?;
+        Some(self.because_of(*holder))
     }
 
     /// Whether a step has nothing to do, because its condition does not hold.

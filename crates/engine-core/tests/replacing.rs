@@ -177,3 +177,34 @@ fn a_failed_cleanup_never_fails_a_teardown() {
     assert!(run.row("a").current.is_none());
     assert_eq!(run.row("a").deposed.len(), 1);
 }
+
+/// INV-6: what still refers to an old object keeps it.
+#[test]
+fn a_cleanup_is_not_made_while_what_refers_to_its_object_stays() {
+    let mut world = World::new();
+    let (net, app) = (world.existing("net", json!({"size": 1})), world.existing("app", json!({})));
+    for (at, old) in [(0, "net-old"), (1, "app-old")] {
+        world.rows[at].deposed.push(support::object(old, "thing", json!({})));
+    }
+    world.delete("app", &app, &[]).wave = 1;
+    world.add("app", app, Action::Cleanup { native_id: Some("app-old".into()) }, &[0]).wave = 2;
+    world.add("net", net.clone(), Action::Cleanup { native_id: Some("net-old".into()) }, &[1]).wave = 2;
+    let unneeded = world.add("net", net, Action::Cleanup { native_id: Some("gone".into()) }, &[0]);
+    unneeded.wave = 2;
+
+    let refused = [Reply::Fail(Code::AccessDenied)];
+    let run = world.run(Provider::of(&world).on("app", "delete", &refused));
+    assert_eq!(run.provider.log, Vec::<String>::new());
+    let (status, bag) = run.status();
+    assert_eq!(status, OperationStatus::Succeeded);
+    let bag = bag.expect("what could not be removed must not go unseen");
+    let meta = bag.meta.expect("it lists them");
+    let listed: Vec<_> = meta["failures"].as_array().expect("a list").iter().collect();
+    let objects: Vec<_> = listed.iter().map(|failure| &failure["physical_resource_id"]).collect();
+    assert_eq!(objects, ["app-old", "net-old", "app-0"], "{bag:?}", bag = bag.message);
+    assert_eq!(run.row("net").deposed.len(), 1);
+
+    let run = world.run(Provider::of(&world).on("app", "cleanup", &refused));
+    assert_eq!(run.provider.log, ["delete app-0"]);
+    assert_eq!((run.row("app").deposed.len(), run.row("net").deposed.len()), (1, 1));
+}

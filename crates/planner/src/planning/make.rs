@@ -19,14 +19,15 @@ pub(crate) fn make(request: &PlanRequest<'_>) -> Result<Planning, Diagnostics> {
     let mut draft = Draft::new(&world, &links, &mut found);
     draft.add_resolves();
     draft.add_undeclared_leftovers();
+    let going = draft.removal_order();
     if request.kind == OperationKind::Delete {
-        draft.add_cleanups();
+        draft.add_free_cleanups(&going);
     }
     for node in &links.order {
         draft.declare(*node);
     }
-    draft.add_removals();
-    draft.add_cleanups();
+    let removed = draft.add_removals(&going);
+    draft.add_cleanups(&going, &removed);
     let Draft { steps, bases, mut slots, types, .. } = draft;
     let stacks = planned_stacks(&world, &mut slots);
     if found.has_errors() {

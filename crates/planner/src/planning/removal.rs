@@ -59,14 +59,13 @@ impl Draft<'_, '_> {
         }
     }
 
-    /// Adds the steps for rows that are to go.
-    pub(crate) fn add_removals(&mut self) {
-        let order = self.removal_order();
+    /// Adds the steps for rows that are to go, in this order, and says which step is whose.
+    pub(crate) fn add_removals(&mut self, order: &[usize]) -> FxHashMap<usize, StepId> {
         let rows = self.world.request.rows;
-        let freed = self.freed(&order);
+        let freed = self.freed(order);
         let mut steps: FxHashMap<usize, StepId> = FxHashMap::default();
-        let referrers = referrers(rows, &order, &self.world.row_index);
-        for at in order {
+        let referrers = referrers(rows, order, &self.world.row_index);
+        for at in order.iter().copied() {
             let Some(mut step) = self.removal(at) else { continue };
             let waits = referrers.get(&at).into_iter().flatten();
             step.after_steps.extend(waits.filter_map(|referrer| steps.get(referrer)));
@@ -74,10 +73,11 @@ impl Draft<'_, '_> {
             step.after_steps.extend(freed.get(&at).into_iter().flatten());
             steps.insert(at, self.push(step, Some(at)));
         }
+        steps
     }
 
     /// The rows to go, in order.
-    fn removal_order(&self) -> Vec<usize> {
+    pub(crate) fn removal_order(&self) -> Vec<usize> {
         let world = self.world;
         let rows = world.request.rows;
         let mut going: Vec<usize> = (0..rows.len())
@@ -272,42 +272,48 @@ fn referrers(
 }
 
 /// The rows in the given order, changed only as far as referrers must come before what they refer
-/// to. Rows that refer to each other in a circle, which only a damaged ledger holds, keep the given
-/// order.
+/// to.
 fn referrers_first(
     rows: &[Row],
     given: &[usize],
     row_index: &FxHashMap<&formwork_model::RowId, usize>,
 ) -> Vec<usize> {
     let rank: FxHashMap<usize, usize> = given.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
-    let targets = |at: usize| {
-        let ids = rows[at].references.iter();
-        ids.filter_map(|id| row_index.get(id))
-            .filter_map(|to| rank.get(to).copied())
-            .filter(move |to| given[*to] != at)
-    };
-    let mut waiting = vec![0_u32; given.len()];
-    given.iter().flat_map(|at| targets(*at)).for_each(|to| waiting[to] += 1);
+    let targets = given.iter().map(|at| {
+        let ids = rows[*at].references.iter();
+        let ranks = ids.filter_map(|id| row_index.get(id)).filter_map(|to| rank.get(to).copied());
+        ranks.filter(|to| given[*to] != *at).collect()
+    });
+    let targets: Vec<Vec<usize>> = targets.collect();
+    targets_last(&targets).into_iter().map(|rank| given[rank]).collect()
+}
+
+/// The numbers from 0, in order but for this: each comes before its targets. What is its own target
+/// by a circle, which only a damaged ledger holds, stays where it is.
+pub(crate) fn targets_last(targets: &[Vec<usize>]) -> Vec<usize> {
+    let count = targets.len();
+    let mut waiting = vec![0_u32; count];
+    targets.iter().flatten().for_each(|to| waiting[*to] += 1);
     let mut ready: BinaryHeap<Reverse<u32>> =
-        (0..given.len()).filter(|rank| waiting[*rank] == 0).map(|rank| Reverse(narrow(rank))).collect();
-    let mut done = vec![false; given.len()];
-    let mut order = Vec::with_capacity(given.len());
+        (0..count).filter(|at| waiting[*at] == 0).map(|at| Reverse(narrow(at))).collect();
+    let mut done = vec![false; count];
+    let mut order = Vec::with_capacity(count);
     let mut next = 0;
-    while order.len() < given.len() {
-        let Some(chosen) = ready.pop().map(|Reverse(rank)| rank as usize).or_else(|| {
-            next += (next..given.len()).take_while(|rank| done[*rank]).count();
-            (next < given.len()).then_some(next)
+    while order.len() < count {
+        let Some(chosen) = ready.pop().map(|Reverse(at)| at as usize).or_else(|| {
+            next += (next..count).take_while(|at| done[*at]).count();
+            (next < count).then_some(next)
         }) else {
             break;
         };
         if std::mem::replace(&mut done[chosen], true) {
             continue;
         }
-        order.push(given[chosen]);
-        for to in targets(given[chosen]) {
-            waiting[to] = waiting[to].saturating_sub(1);
-            if waiting[to] == 0 && !done[to] {
-                ready.push(Reverse(narrow(to)));
+        order.push(chosen);
+        for to in &targets[chosen] {
+            waiting[*to] = waiting[*to].saturating_sub(1);
+            if waiting[*to] == 0 && !done[*to] {
+                ready.push(Reverse(narrow(*to)));
             }
         }
     }
