@@ -56,4 +56,7 @@ swept! {
     a_cancel: scenarios::canceled(false);
     a_forced_cancel: scenarios::canceled(true);
     secrets_that_change: scenarios::secrets();
+    an_old_object_that_something_names: scenarios::still_named();
+    a_half_made_object_under_the_old_id: scenarios::half_way_back();
+    a_kept_object_beside_a_new_one: scenarios::kept_and_made_again();
 }

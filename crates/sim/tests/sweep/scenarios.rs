@@ -213,3 +213,39 @@ pub(crate) fn secrets() -> Scenario {
     let second = changed(&second, "b", |b| b.note = None);
     Scenario::new("secrets", vec![deploy(first), deploy(second)]).may_end_otherwise()
 }
+
+/// What still refers to a replaced object can't be removed: that object stays as well (INV-6).
+pub(crate) fn still_named() -> Scenario {
+    let first = Declaration::new("named")
+        .with(Declared::new("a", Backend::Tagged))
+        .with(Declared::new("b", Backend::Handler).uses("a"));
+    let second = without(&changed(&first, "a", |a| a.zone = 2), "b");
+    let refused = Trouble::Refused(OperationErrorCode::AccessDenied);
+    let stays = Scripted { during: Some(2), ..fails("b", IntentKind::Delete, u32::MAX, refused) };
+    Scenario::new("still named", vec![deploy(first), deploy(second)]).trouble(stays).may_end_otherwise()
+}
+
+/// An object vanishes that its caller names, and comes back half-made under the same id: it is on its
+/// row once (INV-3).
+pub(crate) fn half_way_back() -> Scenario {
+    let stack = Declaration::new("back")
+        .keep_going()
+        .with(Declared::new("a", Backend::Named))
+        .with(Declared::new("b", Backend::Platform).uses("a"));
+    let half = Trouble::Half(OperationErrorCode::InternalFailure);
+    let back = Scripted { during: Some(2), ..fails("a", IntentKind::Create, 1, half) };
+    let beats = vec![deploy(stack.clone()), Beat::Vanish("a".to_owned()), deploy(stack)];
+    Scenario::new("half way back", beats).trouble(back).may_end_otherwise()
+}
+
+/// An object is kept, and its resource is made again beside it: what becomes of the new one must not be
+/// read off the old one (INV-3).
+pub(crate) fn kept_and_made_again() -> Scenario {
+    let first = Declaration::new("again")
+        .with(Declared::new("base", Backend::Slow))
+        .with(Declared::new("a", Backend::Blind).uses("base").policy(DeletionPolicy::Retain))
+        .with(Declared::new("b", Backend::Handler).knows("base").policy(DeletionPolicy::Retain));
+    let third = changed(&first, "base", |base| base.size = 2);
+    let beats = vec![deploy(first.clone()), deploy(first.emptied()), deploy(third)];
+    Scenario::new("kept and made again", beats).may_end_otherwise()
+}
