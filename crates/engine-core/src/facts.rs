@@ -2,7 +2,7 @@
 
 use formwork_model::{
     Action, Entry, Failure, Guard, IntentKind, JournalEntry, NativeId, OperationStatus, Outcome, Plan, RowId,
-    StepId, Timestamp,
+    Step, StepId, Timestamp,
 };
 use rustc_hash::FxHashMap;
 
@@ -303,7 +303,8 @@ impl Facts {
         if key.undo || how.is_success() || again {
             return;
         }
-        if is_leak(key.step) {
+        let stays = how == End::Skipped && matches!(plan.step(key.step), Some(step) if removes(step));
+        if is_leak(key.step) || stays {
             self.leaks.push(key.step);
         } else if how != End::Skipped {
             self.failures.push(key.step);
@@ -318,4 +319,8 @@ impl Facts {
             _ => self.steps.get(step.index())?.forward.acts_on.clone(),
         }
     }
+}
+
+fn removes(step: &Step) -> bool {
+    step.action == Action::Delete { replacing: false }
 }

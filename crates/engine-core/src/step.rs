@@ -6,8 +6,9 @@ use crate::live::{Errand, State};
 use crate::operation::Operation;
 use crate::{Act, ReadCall};
 use formwork_model::{
-    Action, Certainty, Condition, DeletionPolicy, Failure, Guard, NativeId, Object, OpenIntent, Outcome,
-    Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities, WireCode, same,
+    Action, Certainty, Condition, DeletionPolicy, Failure, Guard, NativeId, Object, OpenIntent,
+    OperationKind, Outcome, Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities,
+    WireCode, same,
 };
 use formwork_planner::{Comparison, Verdict, diff};
 use std::sync::Arc;
@@ -168,16 +169,19 @@ impl Operation {
         self.object_of(step, self.row_for(&step.row)?).err()
     }
 
-    /// Why a cleanup must not be made: the cleanup of what refers to its object came to nothing. A
-    /// failed cleanup holds up nothing else.
+    /// Why a deletion must not be made: the cleanup of what refers to its object came to nothing. A
+    /// failed cleanup holds up nothing else, and in a teardown only other cleanups.
     fn held_up(&self, step: &Step) -> Option<Failure> {
         let is_cleanup = |step: &Step| matches!(step.action, Action::Cleanup { .. });
+        let removes = step.action == Action::Delete { replacing: false };
+        if !is_cleanup(step) && (!removes || self.plan.kind == OperationKind::Delete) {
+            return None;
+        }
         let failed = |on: &&StepId| {
             let ending = self.facts.steps.get(on.index()).and_then(|facts| facts.forward.ending());
             ending.is_some_and(|ending| !ending.how.is_success()) && self.step(**on).is_some_and(is_cleanup)
         };
-        let holder = step.after_steps.iter().find(failed).filter(|_| is_cleanup(step))?;
-        Some(self.because_of(*holder))
+        step.after_steps.iter().find(failed).map(|holder| self.because_of(*holder))
     }
 
     /// Whether a step has nothing to do, because its condition does not hold.

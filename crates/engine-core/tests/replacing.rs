@@ -208,3 +208,25 @@ fn a_cleanup_is_not_made_while_what_refers_to_its_object_stays() {
     assert_eq!(run.provider.log, ["delete app-0"]);
     assert_eq!((run.row("app").deposed.len(), run.row("net").deposed.len()), (1, 1));
 }
+
+/// INV-6: what a replaced object still refers to stays with it; a teardown goes on past it.
+#[test]
+fn a_removal_is_not_made_while_an_old_object_that_refers_to_it_stays() {
+    let run = |kind: OperationKind| {
+        let mut world = World::new().kind(kind);
+        let (app, net) = (world.existing("app", json!({})), world.existing("net", json!({})));
+        world.rows[0].deposed.push(support::object("app-old", "thing", json!({})));
+        world.add("app", app, Action::Cleanup { native_id: Some("app-old".into()) }, &[]).wave = 2;
+        world.delete("net", &net, &[0]).wave = 2;
+        world.run(Provider::of(&world).on("app", "cleanup", &[Reply::Fail(Code::AccessDenied)]))
+    };
+    let deploy = run(OperationKind::Update);
+    assert_eq!(deploy.provider.log, Vec::<String>::new());
+    let (status, bag) = deploy.status();
+    assert_eq!(status, OperationStatus::Succeeded);
+    let message = bag.expect("what stays is listed").message;
+    assert!(message.contains("app-old (app)") && message.contains("net (thing)"), "{message}");
+
+    let teardown = run(OperationKind::Delete);
+    assert_eq!(teardown.provider.log, ["delete net-0"], "a failed cleanup never fails a teardown");
+}
