@@ -90,7 +90,11 @@ impl Settled<'_> {
                 self.failed(row, failure);
             }
             Outcome::Uncertain { failure } => {
-                doubt(row, acted_on.as_ref());
+                // Two effects that may both have happened: the first of them, made again, would be
+                // answered with what came of it then, and must be another call.
+                if doubt(row, acted_on.as_ref()) {
+                    row.generation = row.generation.next();
+                }
                 self.failed(row, failure);
             }
             Outcome::Skipped { .. } => return false,
@@ -244,14 +248,17 @@ impl Settled<'_> {
     }
 }
 
-/// The object that the effect acted on may have changed, or be gone.
-fn doubt(row: &mut Row, acted_on: Option<&NativeId>) {
+/// The object that the effect acted on may have changed, or be gone. Whether it was in doubt before.
+fn doubt(row: &mut Row, acted_on: Option<&NativeId>) -> bool {
+    let mut before = false;
     let objects = row.current.iter_mut().chain(&mut row.deposed);
     for object in objects.filter(|object| Some(&object.native_id) == acted_on) {
+        before |= object.certainty == Certainty::Uncertain;
         if object.certainty == Certainty::Certain {
             object.certainty = Certainty::Uncertain;
         }
     }
+    before
 }
 
 /// Deposes an object, once.

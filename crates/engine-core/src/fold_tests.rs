@@ -214,6 +214,18 @@ fn a_half_made_object_takes_the_place_of_one_that_is_gone() {
     assert_eq!((current(&settled_again), names(&settled_again.deposed)), (Some("named"), vec![]));
 }
 
+/// A token never serves twice: after an update and a deletion that may both have happened, the same
+/// update is another call. Made again at once it is the same call, and asks what came of the first.
+#[test]
+fn a_second_effect_in_doubt_raises_the_generation() {
+    let uncertain = || Outcome::Uncertain { failure: why() };
+    let (first, _) = settled(row(Some("a")), Action::Update, Some(IntentKind::Update), uncertain());
+    assert_eq!(first.generation, Generation(3));
+    let kind = Some(IntentKind::Delete);
+    let (second, _) = settled(first, Action::Delete { replacing: false }, kind, uncertain());
+    assert_eq!(second.generation, Generation(4));
+}
+
 #[test]
 fn a_cleanup_in_doubt_doubts_the_object_it_was_about() {
     let mut before = row(Some("a"));
