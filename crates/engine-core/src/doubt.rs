@@ -120,6 +120,9 @@ impl Operation {
     fn find(&mut self, now: Timestamp, key: Key) {
         let Some(intent) = self.intent(key) else { return };
         let timeout = self.called_capabilities(key).map_or(0, |capabilities| capabilities.timeout_millis);
+        // A create on a row that has an object was planned, and guarded, because that one is gone.
+        let creates = self.step(key.step).is_some_and(|step| step.action == Action::Create);
+        let current = self.row_of(key.step).and_then(|row| row.current.as_ref()).filter(|_| creates);
         let call = LookupCall {
             step: key.step,
             row: self.row_of(key.step).map_or_else(|| "".into(), |row| row.id.clone()),
@@ -130,6 +133,7 @@ impl Operation {
                 None => intent.lookup.clone(),
             },
             sent: intent.sent.clone(),
+            gone: current.map(|object| object.native_id.clone()),
             deadline: now.plus(timeout),
         };
         self.set_live(now, key, State::Finding);

@@ -184,18 +184,15 @@ impl World {
         Some(intent.not_after.plus(rules.capabilities().settle_millis))
     }
 
-    /// The object that an unanswered call made, if no row owns it: what a person finds who looks, by
-    /// its date and its marks. One that was made for the row under an earlier generation, and that an
-    /// operation let go of since, is not it, however like it looks.
+    /// The object that an unanswered call made: what a person finds who looks, by its date and its
+    /// marks. One that was made for the row under an earlier generation, and that an operation let go
+    /// of since, is not it, however like it looks.
     fn made_by(&self, row: &RowId, intent: &OpenIntent) -> Option<(NativeId, Stored)> {
-        let owned = self.owned();
         let is_its = |mark: &Mark| {
             mark.row == *row && mark.generation == intent.generation && mark.kind == intent.kind
         };
-        let objects = self.provider.objects().iter();
-        let (id, object) = objects
-            .into_iter()
-            .find(|(id, object)| object.mark.as_ref().is_some_and(is_its) && !owned.contains(*id))?;
+        let mut objects = self.provider.objects().iter();
+        let (id, object) = objects.find(|(_, object)| object.mark.as_ref().is_some_and(is_its))?;
         // Where the engine can't look, the person's word is what it has.
         let seen =
             if object.backend.reads() { Stored::Plain(object.readable()) } else { intent.sent.clone() };
