@@ -15,7 +15,7 @@ enum Leaving {
     /// A row, as an index into the request's.
     Row(usize),
     /// A deposed object.
-    Object(CleanupDraft),
+    Object(Box<CleanupDraft>),
 }
 
 impl Draft<'_, '_> {
@@ -32,7 +32,7 @@ impl Draft<'_, '_> {
                 Some(Leaving::Row(row)) => (self.removal(row), row),
                 Some(Leaving::Object(draft)) => {
                     let row = draft.row;
-                    (Some(self.cleanup(draft)), row)
+                    (Some(self.cleanup(*draft)), row)
                 }
                 None => continue,
             };
@@ -55,7 +55,10 @@ impl Draft<'_, '_> {
     /// All that leaves, in the order that it would have if nothing referred to anything.
     fn leaving(&mut self, going: Vec<usize>) -> Vec<Leaving> {
         // Found in dependency order; what refers to others goes first.
-        let objects = std::mem::take(&mut self.cleanups).into_iter().rev().map(Leaving::Object);
+        let objects = std::mem::take(&mut self.cleanups)
+            .into_iter()
+            .rev()
+            .map(|draft| Leaving::Object(Box::new(draft)));
         let rows = going.into_iter().map(Leaving::Row);
         if self.world.request.kind == OperationKind::Delete {
             objects.chain(rows).collect()
@@ -146,7 +149,8 @@ fn note_names(leaving: &[Leaving], rows: &[Row], before: &mut [Vec<usize>]) {
         }
     }
     for (at, one) in leaving.iter().enumerate() {
-        let Leaving::Object(CleanupDraft { before: Some(sent), .. }) = one else { continue };
+        let Leaving::Object(draft) = one else { continue };
+        let Some(sent) = &draft.before else { continue };
         for_each_text(&sent.comparable(), &mut |text| {
             for named in of_id.get(text).into_iter().flatten().filter(|named| **named != at) {
                 before[*named].push(at);
@@ -184,7 +188,9 @@ fn first_before(before: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting: Vec<usize> = before.iter().map(Vec::len).collect();
     let mut freed = vec![Vec::new(); count];
     for (at, list) in before.iter().enumerate() {
-        list.iter().for_each(|on| freed[*on].push(at));
+        for on in list {
+            freed[*on].push(at);
+        }
     }
     let mut ready: BinaryHeap<Reverse<u32>> =
         (0..count).filter(|at| waiting[*at] == 0).map(|at| Reverse(narrow(at))).collect();
