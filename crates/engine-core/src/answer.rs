@@ -227,12 +227,17 @@ impl Operation {
         properties: Option<Stored>,
     ) {
         let Some(intent) = self.intent(key) else { return };
-        let before = self.row_of(key.step).and_then(|row| row.current.as_ref());
-        // A create on a row that has an object was planned, and guarded, because that one is gone.
-        let replaces = self.step(key.step).is_some_and(|step| step.action != Action::Create);
-        let deposes = replaces && before.is_some_and(|before| before.native_id != native_id);
+        let deposes = self.replaces(key, &native_id);
         let object = object_of(intent, native_id, properties, Certainty::Certain);
         self.settle(now, key, Outcome::Present { object: Box::new(object), deposes });
+    }
+
+    /// Whether a step's object takes the place of another. A create on a row that has an object was
+    /// planned, and guarded, because that one is gone.
+    pub(crate) fn replaces(&self, key: Key, native_id: &NativeId) -> bool {
+        let before = self.row_of(key.step).and_then(|row| row.current.as_ref());
+        let replaces = self.step(key.step).is_some_and(|step| step.action != Action::Create);
+        replaces && before.is_some_and(|before| before.native_id != *native_id)
     }
 
     fn partial(&mut self, now: Timestamp, key: Key, native_id: NativeId, failure: Failure) {
@@ -274,7 +279,7 @@ fn deletes(kind: IntentKind) -> bool {
 }
 
 /// The object that an intent made.
-fn object_of(
+pub(crate) fn object_of(
     intent: &OpenIntent,
     native_id: NativeId,
     properties: Option<Stored>,

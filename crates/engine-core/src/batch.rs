@@ -185,6 +185,9 @@ pub struct LookupCall {
     pub lookup: Lookup,
     /// What was sent.
     pub sent: Stored,
+    /// The object that the row has, if it was gone before the call: what bears its id now came after,
+    /// though a row owns that id.
+    pub gone: Option<NativeId>,
     /// When to give up.
     pub deadline: Timestamp,
 }

@@ -1,14 +1,15 @@
 //! What happens while it is not known whether a call had an effect (architecture §3, "Ambiguous
 //! creates").
 
+use crate::answer::object_of;
 use crate::facts::Key;
 use crate::live::State;
 use crate::operation::Operation;
 use crate::{Act, Found, LookupCall, SecretFill, SecretPiece, Timer, TimerKey, backoff};
 use formwork_model::{
-    Action, Attempt, Certainty, Entry, Failure, InputLeaf, IntentKind, Lookup, LookupRule, NativeId,
-    OpenIntent, OperationErrorCode, Outcome, RetryRule, Step, StepId, Stored, StoredLeaf, Timestamp,
-    WireCode,
+    Action, Attempt, Certainty, Entry, Failure, InputLeaf, IntentKind, Lookup, LookupRule, NativeId, Object,
+    OpenIntent, OperationErrorCode, Outcome, RetryRule, Schema, Segment, Step, StepId, Stored, StoredLeaf,
+    Timestamp, WireCode, same,
 };
 use std::collections::BTreeMap;
 
@@ -119,6 +120,9 @@ impl Operation {
     fn find(&mut self, now: Timestamp, key: Key) {
         let Some(intent) = self.intent(key) else { return };
         let timeout = self.called_capabilities(key).map_or(0, |capabilities| capabilities.timeout_millis);
+        // A create on a row that has an object was planned, and guarded, because that one is gone.
+        let creates = self.step(key.step).is_some_and(|step| step.action == Action::Create);
+        let current = self.row_of(key.step).and_then(|row| row.current.as_ref()).filter(|_| creates);
         let call = LookupCall {
             step: key.step,
             row: self.row_of(key.step).map_or_else(|| "".into(), |row| row.id.clone()),
@@ -129,6 +133,7 @@ impl Operation {
                 None => intent.lookup.clone(),
             },
             sent: intent.sent.clone(),
+            gone: current.map(|object| object.native_id.clone()),
             deadline: now.plus(timeout),
         };
         self.set_live(now, key, State::Finding);
@@ -214,13 +219,29 @@ impl Operation {
     fn settle_as_decided(&mut self, now: Timestamp, key: Key, adopt: Option<(NativeId, Stored)>) {
         let resolves = self.step(key.step).is_some_and(|step| step.action == Action::Resolve);
         match adopt {
-            Some((native_id, properties)) => self.settle_present(now, key, native_id, Some(properties)),
+            Some((native_id, properties)) => self.settle_adopted(now, key, native_id, properties),
             None if resolves => self.settle(now, key, Outcome::NoOp),
             None => {
                 let failure = self.last_failure(key);
                 self.settle(now, key, Outcome::Failed { failure });
             }
         }
+    }
+
+    /// A person says that this is the object of the unanswered call. Where it is visibly not as the call
+    /// sent it, it may be another's: it counts as what it is seen to be, so that the next plan shows
+    /// and repairs the difference, and as uncertain, so that what can't be seen is sent again.
+    fn settle_adopted(&mut self, now: Timestamp, key: Key, native_id: NativeId, seen: Stored) {
+        let Some(intent) = self.intent(key) else { return };
+        let Some(pinned) = self.pinned(&intent.type_name) else {
+            return self.settle_present(now, key, native_id, Some(seen));
+        };
+        let sent = as_seen(&pinned.schema, &intent.sent, &seen);
+        let differs = !same(&sent.comparable(), &intent.sent.comparable());
+        let deposes = self.replaces(key, &native_id);
+        let certainty = if differs { Certainty::Uncertain } else { Certainty::Certain };
+        let object = Object { sent, ..object_of(intent, native_id, Some(seen), certainty) };
+        self.settle(now, key, Outcome::Present { object: Box::new(object), deposes });
     }
 
     /// What fills the secrets in when an earlier operation's call is made again: that operation's
@@ -296,6 +317,24 @@ impl Operation {
         self.record(now, Entry::Accepted { attempt, request_id, native_id, poll_at: now, deadline });
         self.poll(now, key);
     }
+}
+
+/// What was sent, as far as what is there says otherwise. Secrets, and what only a create takes, need
+/// not be shown.
+fn as_seen(schema: &Schema, sent: &Stored, seen: &Stored) -> Stored {
+    let Some(members) = sent.members() else { return sent.clone() };
+    let shown = members.into_iter().filter_map(|(name, member)| {
+        let hint = schema.property(&name).map(|property| &property.hint);
+        if hint.is_some_and(|hint| hint.write_only || hint.opaque) {
+            return Some((name, member));
+        }
+        match seen.child(&Segment::Key(name.clone())) {
+            Some(there) if same(&there.comparable(), &member.comparable()) => Some((name, member)),
+            Some(there) => Some((name, there)),
+            None => hint.is_some_and(|hint| hint.create_only).then_some((name, member)),
+        }
+    });
+    Stored::object(shown.collect())
 }
 
 /// Whether a create's object can be looked for.

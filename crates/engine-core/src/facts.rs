@@ -2,7 +2,7 @@
 
 use formwork_model::{
     Action, Entry, Failure, Guard, IntentKind, JournalEntry, NativeId, OperationStatus, Outcome, Plan, RowId,
-    StepId, Timestamp,
+    Step, StepId, Timestamp,
 };
 use rustc_hash::FxHashMap;
 
@@ -174,7 +174,7 @@ pub(crate) struct Facts {
     pub(crate) first_failure: Option<FirstFailure>,
     /// Steps that failed, in order; skipped ones are not among them.
     pub(crate) failures: Vec<StepId>,
-    /// Failed steps that do not fail the operation.
+    /// Steps that failed, or were skipped because of one that did, without failing the operation.
     pub(crate) leaks: Vec<StepId>,
     pub(crate) finished: Option<(OperationStatus, Option<Failure>)>,
     ended: u32,
@@ -300,12 +300,13 @@ impl Facts {
         track.phase = Phase::Settled(ending);
         track.in_doubt = false;
         track.failure = outcome.failure().cloned().map(Box::new).or(track.failure.take());
-        if key.undo || how.is_success() || how == End::Skipped || again {
+        if key.undo || how.is_success() || again {
             return;
         }
-        if is_leak(key.step) {
+        let stays = how == End::Skipped && matches!(plan.step(key.step), Some(step) if removes(step));
+        if is_leak(key.step) || stays {
             self.leaks.push(key.step);
-        } else {
+        } else if how != End::Skipped {
             self.failures.push(key.step);
             self.first_failure.get_or_insert(FirstFailure::Step(key.step));
         }
@@ -318,4 +319,8 @@ impl Facts {
             _ => self.steps.get(step.index())?.forward.acts_on.clone(),
         }
     }
+}
+
+fn removes(step: &Step) -> bool {
+    step.action == Action::Delete { replacing: false }
 }

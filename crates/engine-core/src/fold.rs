@@ -86,15 +86,15 @@ impl Settled<'_> {
                 // Something was made: the next attempt is another effect and needs another token, or
                 // a provider that knows tokens would answer it with this failure for ever.
                 row.generation = row.generation.next();
-                // The row goes on standing for what works; the half-made object is cleaned up.
-                match &row.current {
-                    Some(_) => depose(row, (**object).clone()),
-                    None => row.current = Some((**object).clone()),
-                }
+                self.half_made(row, object);
                 self.failed(row, failure);
             }
             Outcome::Uncertain { failure } => {
-                doubt(row, acted_on.as_ref());
+                // Two effects that may both have happened: the first of them, made again, would be
+                // answered with what came of it then, and must be another call.
+                if doubt(row, acted_on.as_ref()) {
+                    row.generation = row.generation.next();
+                }
                 self.failed(row, failure);
             }
             Outcome::Skipped { .. } => return false,
@@ -148,6 +148,20 @@ impl Settled<'_> {
         };
         row.failure = None;
         self.declare(row);
+    }
+
+    /// While the row has an object that works it goes on standing for that, and the half-made one is
+    /// cleaned up. A create on a row that has an object was planned, and guarded, because that one is
+    /// gone; and an object that its caller names is back under the same id.
+    fn half_made(&self, row: &mut Row, object: &Object) {
+        let works =
+            |current: &Object| self.step.action != Action::Create && current.native_id != object.native_id;
+        if row.current.as_ref().is_some_and(works) {
+            depose(row, object.clone());
+        } else {
+            row.deposed.retain(|deposed| deposed.native_id != object.native_id);
+            row.current = Some(object.clone());
+        }
     }
 
     fn absent(&self, row: &mut Row, native_id: &NativeId) {
@@ -234,14 +248,17 @@ impl Settled<'_> {
     }
 }
 
-/// The object that the effect acted on may have changed, or be gone.
-fn doubt(row: &mut Row, acted_on: Option<&NativeId>) {
+/// The object that the effect acted on may have changed, or be gone. Whether it was in doubt before.
+fn doubt(row: &mut Row, acted_on: Option<&NativeId>) -> bool {
+    let mut before = false;
     let objects = row.current.iter_mut().chain(&mut row.deposed);
     for object in objects.filter(|object| Some(&object.native_id) == acted_on) {
+        before |= object.certainty == Certainty::Uncertain;
         if object.certainty == Certainty::Certain {
             object.certainty = Certainty::Uncertain;
         }
     }
+    before
 }
 
 /// Deposes an object, once.

@@ -200,6 +200,32 @@ fn failures_close_the_intent_and_only_what_was_half_made_counts() {
     assert_eq!(doubt.intent, None);
 }
 
+/// INV-3: no object is on a row twice. Its caller names it, so the half-made one has the id of the one
+/// that was seen to be gone.
+#[test]
+fn a_half_made_object_takes_the_place_of_one_that_is_gone() {
+    let half = |native_id| Outcome::Partial { object: Box::new(object(native_id)), failure: why() };
+    let create = Some(IntentKind::Create);
+    let (back, _) = settled(row(Some("named")), Action::Create, create, half("named"));
+    assert_eq!((current(&back), names(&back.deposed)), (Some("named"), vec![]));
+    let (other, _) = settled(row(Some("a")), Action::Create, create, half("b"));
+    assert_eq!((current(&other), names(&other.deposed)), (Some("b"), vec![]));
+    let (settled_again, _) = settled(row(Some("named")), Action::Resolve, create, half("named"));
+    assert_eq!((current(&settled_again), names(&settled_again.deposed)), (Some("named"), vec![]));
+}
+
+/// A token never serves twice: after an update and a deletion that may both have happened, the same
+/// update is another call. Made again at once it is the same call, and asks what came of the first.
+#[test]
+fn a_second_effect_in_doubt_raises_the_generation() {
+    let uncertain = || Outcome::Uncertain { failure: why() };
+    let (first, _) = settled(row(Some("a")), Action::Update, Some(IntentKind::Update), uncertain());
+    assert_eq!(first.generation, Generation(3));
+    let kind = Some(IntentKind::Delete);
+    let (second, _) = settled(first, Action::Delete { replacing: false }, kind, uncertain());
+    assert_eq!(second.generation, Generation(4));
+}
+
 #[test]
 fn a_cleanup_in_doubt_doubts_the_object_it_was_about() {
     let mut before = row(Some("a"));

@@ -6,8 +6,9 @@ use crate::live::{Errand, State};
 use crate::operation::Operation;
 use crate::{Act, ReadCall};
 use formwork_model::{
-    Action, Certainty, Condition, DeletionPolicy, Failure, Guard, NativeId, Object, OpenIntent, Outcome,
-    Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities, WireCode, same,
+    Action, Certainty, Condition, DeletionPolicy, Failure, Guard, NativeId, Object, OpenIntent,
+    OperationKind, Outcome, Ownership, Patch, Plan, Row, Step, StepId, Stored, Timestamp, TypeCapabilities,
+    WireCode, same,
 };
 use formwork_planner::{Comparison, Verdict, diff};
 use std::sync::Arc;
@@ -139,6 +140,9 @@ impl Operation {
             return Ok((prepared, Some(object)));
         }
         let object = self.object_of(step, row)?;
+        if let Some(failure) = self.held_up(step) {
+            return Err(Outcome::Skipped { failure });
+        }
         if let Some(intent) = row.intent.as_ref().filter(|intent| !self.is_own(step, intent)) {
             return Err(failed(unsettled(step, intent)));
         }
@@ -150,6 +154,34 @@ impl Operation {
         };
         let reads = reads && capabilities.read;
         Ok((prepared, object.filter(|_| reads)))
+    }
+
+    /// How a cleanup ends that needs no call whatever it waits for: nothing was replaced, or what was
+    /// is kept.
+    pub(crate) fn needless_cleanup(&self, step: StepId) -> Option<Outcome> {
+        let step = self.step(step).filter(|step| matches!(step.action, Action::Cleanup { .. }))?;
+        if let Condition::Replaced(on) = step.when {
+            self.facts.steps.get(on.index())?.forward.ending()?;
+            if !self.was_replaced(on) {
+                return Some(Outcome::NoOp);
+            }
+        }
+        self.object_of(step, self.row_for(&step.row)?).err()
+    }
+
+    /// Why a deletion must not be made: the cleanup of what refers to its object came to nothing. A
+    /// failed cleanup holds up nothing else, and in a teardown only other cleanups.
+    fn held_up(&self, step: &Step) -> Option<Failure> {
+        let is_cleanup = |step: &Step| matches!(step.action, Action::Cleanup { .. });
+        let removes = step.action == Action::Delete { replacing: false };
+        if !is_cleanup(step) && (!removes || self.plan.kind == OperationKind::Delete) {
+            return None;
+        }
+        let failed = |on: &&StepId| {
+            let ending = self.facts.steps.get(on.index()).and_then(|facts| facts.forward.ending());
+            ending.is_some_and(|ending| !ending.how.is_success()) && self.step(**on).is_some_and(is_cleanup)
+        };
+        step.after_steps.iter().find(failed).map(|holder| self.because_of(*holder))
     }
 
     /// Whether a step has nothing to do, because its condition does not hold.
@@ -327,7 +359,8 @@ impl Operation {
             | (Verdict::Undetermined { .. }, Action::Update | Action::Replace) => Ok(Errand::Send(prepared)),
             // A property that must always be sent looks changed, and was sent just so.
             (Verdict::Update { .. }, Action::Create)
-                if same(&object.sent.comparable(), &prepared.sent.comparable()) =>
+                if object.certainty == Certainty::Certain
+                    && same(&object.sent.comparable(), &prepared.sent.comparable()) =>
             {
                 Err(Outcome::Recorded { object: recorded(step, row, &prepared) })
             }

@@ -52,8 +52,10 @@ impl Operation {
 
     fn skip(&mut self, now: Timestamp, step: StepId, cause: StepId) {
         if matches!(self.schedule.place(step), Place::Idle | Place::Queued) {
-            let failure = self.because_of(cause);
-            self.settle(now, Key::forward(step), Outcome::Skipped { failure });
+            let needless = self.needless_cleanup(step).filter(|_| self.is_leak(cause));
+            let skipped = || Outcome::Skipped { failure: self.because_of(cause) };
+            let outcome = needless.unwrap_or_else(skipped);
+            self.settle(now, Key::forward(step), outcome);
         }
     }
 

@@ -3,8 +3,8 @@
 mod support;
 
 use formwork_model::{
-    Action, Certainty, Condition, Inputs, OperationErrorCode as Code, OperationStatus, Patch, RefPath,
-    RowStatus, StepId,
+    Action, Certainty, Condition, Inputs, LookupRule, OperationErrorCode as Code, OperationStatus, Patch,
+    RefPath, RowRef, RowStatus, StepId,
 };
 use serde_json::json;
 use support::{Provider, Reply, Run, World, reference};
@@ -115,4 +115,37 @@ fn a_condition_that_does_not_hold_still_settles_what_an_uncertain_object_is() {
     let other = run("elsewhere");
     assert_eq!(other.status(), (OperationStatus::Succeeded, None));
     assert_eq!(certainty(&other, "b"), Some(Certainty::Uncertain));
+}
+
+/// INV-13: a person may point at another object than the one that the call made. What differs must
+/// not pass for sent, or no plan would ever show it.
+#[test]
+fn an_adopted_object_counts_as_what_it_is_seen_to_be() {
+    let adopted = |seen: serde_json::Value| {
+        let mut world = World::new().with(|found| found.lookup = LookupRule::None);
+        world.create("a", &[]);
+        let run = world.run(Provider::default().on("a", "create", &[Reply::EffectThenLost]));
+        let mut next = World::new().with(|found| found.lookup = LookupRule::None);
+        let row = run.row("a").clone();
+        let reference = RowRef::Existing(row.id.clone());
+        next.rows.push(row);
+        next.add("a", reference.clone(), Action::Resolve, &[]);
+        let create = next.add("a", reference, Action::Create, &[0]);
+        create.inputs = Some(Inputs::Plain(json!({"name": "a"})));
+        create.patch = Patch::AtRuntime;
+        next.run_decided(run.provider, StepId(0), Some(("a-7".into(), seen.into())))
+    };
+    let right = adopted(json!({"name": "a", "colour": "grey"}));
+    assert_eq!(right.status(), (OperationStatus::Succeeded, None));
+    assert_eq!(certainty(&right, "a"), Some(Certainty::Certain));
+
+    for seen in [json!({"name": "other"}), json!({"colour": "grey"})] {
+        let wrong = adopted(seen.clone());
+        let (status, failure) = wrong.status();
+        assert_eq!(status, OperationStatus::Failed, "the plan said create, and it takes a change");
+        assert_eq!(failure.map(|failure| failure.code).as_deref(), Some("DRIFTED"));
+        let object = wrong.row("a").current.as_ref().expect("it is the row's now");
+        assert_eq!(object.sent.comparable().get("name"), seen.get("name"), "so that a plan sees it");
+        assert_eq!(object.certainty, Certainty::Uncertain);
+    }
 }

@@ -177,3 +177,56 @@ fn a_failed_cleanup_never_fails_a_teardown() {
     assert!(run.row("a").current.is_none());
     assert_eq!(run.row("a").deposed.len(), 1);
 }
+
+/// INV-6: what still refers to an old object keeps it.
+#[test]
+fn a_cleanup_is_not_made_while_what_refers_to_its_object_stays() {
+    let mut world = World::new();
+    let (net, app) = (world.existing("net", json!({"size": 1})), world.existing("app", json!({})));
+    for (at, old) in [(0, "net-old"), (1, "app-old")] {
+        world.rows[at].deposed.push(support::object(old, "thing", json!({})));
+    }
+    world.delete("app", &app, &[]).wave = 1;
+    world.add("app", app, Action::Cleanup { native_id: Some("app-old".into()) }, &[0]).wave = 2;
+    world.add("net", net.clone(), Action::Cleanup { native_id: Some("net-old".into()) }, &[1]).wave = 2;
+    let unneeded = world.add("net", net, Action::Cleanup { native_id: Some("gone".into()) }, &[0]);
+    unneeded.wave = 2;
+
+    let refused = [Reply::Fail(Code::AccessDenied)];
+    let run = world.run(Provider::of(&world).on("app", "delete", &refused));
+    assert_eq!(run.provider.log, Vec::<String>::new());
+    let (status, bag) = run.status();
+    assert_eq!(status, OperationStatus::Succeeded);
+    let bag = bag.expect("what could not be removed must not go unseen");
+    let meta = bag.meta.expect("it lists them");
+    let listed: Vec<_> = meta["failures"].as_array().expect("a list").iter().collect();
+    let objects: Vec<_> = listed.iter().map(|failure| &failure["physical_resource_id"]).collect();
+    assert_eq!(objects, ["app-old", "net-old", "app-0"], "{bag:?}", bag = bag.message);
+    assert_eq!(run.row("net").deposed.len(), 1);
+
+    let run = world.run(Provider::of(&world).on("app", "cleanup", &refused));
+    assert_eq!(run.provider.log, ["delete app-0"]);
+    assert_eq!((run.row("app").deposed.len(), run.row("net").deposed.len()), (1, 1));
+}
+
+/// INV-6: what a replaced object still refers to stays with it; a teardown goes on past it.
+#[test]
+fn a_removal_is_not_made_while_an_old_object_that_refers_to_it_stays() {
+    let run = |kind: OperationKind| {
+        let mut world = World::new().kind(kind);
+        let (app, net) = (world.existing("app", json!({})), world.existing("net", json!({})));
+        world.rows[0].deposed.push(support::object("app-old", "thing", json!({})));
+        world.add("app", app, Action::Cleanup { native_id: Some("app-old".into()) }, &[]).wave = 2;
+        world.delete("net", &net, &[0]).wave = 2;
+        world.run(Provider::of(&world).on("app", "cleanup", &[Reply::Fail(Code::AccessDenied)]))
+    };
+    let deploy = run(OperationKind::Update);
+    assert_eq!(deploy.provider.log, Vec::<String>::new());
+    let (status, bag) = deploy.status();
+    assert_eq!(status, OperationStatus::Succeeded);
+    let message = bag.expect("what stays is listed").message;
+    assert!(message.contains("app-old (app)") && message.contains("net (thing)"), "{message}");
+
+    let teardown = run(OperationKind::Delete);
+    assert_eq!(teardown.provider.log, ["delete net-0"], "a failed cleanup never fails a teardown");
+}

@@ -245,7 +245,10 @@ impl Driver {
                     self.work.read(read, row);
                 }
                 Act::Find(find) => {
-                    let owned = owned(&self.operation, &find.type_name);
+                    let mut owned = owned(&self.operation, &find.type_name);
+                    if let Some(gone) = &find.gone {
+                        owned.remove(gone);
+                    }
                     let row = self.operation.row(&find.row);
                     self.work.find(*find, row, owned);
                 }

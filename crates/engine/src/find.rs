@@ -66,7 +66,9 @@ impl Search<'_> {
 
     async fn by_unique(&self, unique: &[(Path, UniqueValue)]) -> Result<Found, Failure> {
         let mut matching = None;
-        for native_id in self.list().await? {
+        // What a row owns, like the object that is being replaced, is not what is looked for.
+        let unowned = self.list().await?.into_iter().filter(|id| !self.owned.contains(id));
+        for native_id in unowned {
             let Some(properties) = self.read(&native_id).await? else { continue };
             if !unique.iter().all(|(path, value)| has(&properties, path, value, &self.calls.key)) {
                 continue;

@@ -28,9 +28,12 @@ pub struct StoryOptions {
 }
 
 impl StoryOptions {
+    /// The most resources of a small stack.
+    pub const SMALL: usize = 12;
+
     /// A story of small stacks.
     pub fn new(seed: u64) -> Self {
-        Self { seed, most_resources: 12, protections: Protections::default(), keep_trace: false }
+        Self { seed, most_resources: Self::SMALL, protections: Protections::default(), keep_trace: false }
     }
 }
 
@@ -39,6 +42,8 @@ impl StoryOptions {
 pub struct Told {
     /// Its seed.
     pub seed: u64,
+    /// The most resources of a stack at its beginning.
+    pub most_resources: usize,
     /// What the judges found.
     pub violations: Vec<Violation>,
     /// The hash of its trace.
@@ -57,8 +62,9 @@ impl Told {
     /// The one line that tells this story again.
     pub fn reproduce(&self) -> String {
         format!(
-            "FORMWORK_SIM_SEED={} cargo test -p formwork-sim --test random one_seed -- --nocapture",
-            self.seed
+            "FORMWORK_SIM_SEED={} FORMWORK_SIM_RESOURCES={} cargo test -p formwork-sim --test random one_seed -- \
+             --nocapture",
+            self.seed, self.most_resources
         )
     }
 }
@@ -93,6 +99,7 @@ pub fn tell(options: &StoryOptions) -> Told {
     let world = story.world;
     Told {
         seed: options.seed,
+        most_resources: options.most_resources,
         hash: world.trace.hash(),
         trace: world.trace.lines().to_vec(),
         operations: world.runs.len(),

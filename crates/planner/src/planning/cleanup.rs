@@ -1,57 +1,41 @@
-//! Deposed objects: their deletion comes last, those that refer to others first.
+//! Deposed objects: their deletion comes last.
 
 use super::declare::existing;
 use super::draft::{CleanupDraft, Draft, blank};
-use formwork_model::{Action, Condition, OperationKind, StepId};
-use rustc_hash::FxHashMap;
+use formwork_model::{Action, Condition, NativeId, OperationKind, Row, Step};
 
 /// The wave of deletions: after all creations and updates of the stack.
 pub(crate) const DELETES: u32 = 1;
-/// The wave of cleanups: after all deletions (seed 4, "Replacement").
+/// The wave of cleanups: after all deletions (seed 4, "Replacement"), but for those of what a deposed
+/// object names.
 pub(crate) const CLEANUPS: u32 = 2;
 
 impl Draft<'_, '_> {
-    /// Adds the steps for all deposed objects. In a teardown they come first and hold up nothing.
-    pub(crate) fn add_cleanups(&mut self) {
-        let mut drafts = std::mem::take(&mut self.cleanups);
-        if drafts.is_empty() {
-            return;
-        }
-        // Found in dependency order; what refers to others goes first.
-        drafts.reverse();
-        let dependents = self.links.nodes.reversed();
-        let mut done: FxHashMap<u32, Vec<StepId>> = FxHashMap::default();
-        for draft in drafts {
-            let node = draft.node;
-            let waits = node.map_or(&[][..], |node| dependents.of(node as usize));
-            let after: Vec<StepId> =
-                waits.iter().filter_map(|node| done.get(node)).flatten().copied().collect();
-            let step = self.add_cleanup(draft, after);
-            if let Some(node) = node {
-                done.entry(node).or_default().push(step);
-            }
-        }
-    }
-
-    fn add_cleanup(&mut self, draft: CleanupDraft, mut after: Vec<StepId>) -> StepId {
+    /// The step that deletes a deposed object.
+    pub(crate) fn cleanup(&mut self, draft: CleanupDraft) -> Step {
         let row = &self.world.request.rows[draft.row];
-        if let Condition::Replaced(step) = draft.when {
-            after.push(step);
-        }
-        after.extend(self.resolving.get(&draft.row));
         self.pin_name(&draft.type_name);
         let action = Action::Cleanup { native_id: draft.native_id };
         let mut step = blank(&row.stack, &row.label, existing(row), draft.type_name, draft.target, action);
+        if let Condition::Replaced(on) = draft.when {
+            step.after_steps.push(on);
+        }
+        step.after_steps.extend(self.resolving.get(&draft.row));
         step.when = draft.when;
         step.before = draft.before;
         step.deletion_policy = draft.policy;
-        step.after_steps = after;
         step.wave = if self.world.request.kind == OperationKind::Delete { 0 } else { CLEANUPS };
         step.position = draft.node.map_or(row.position, |node| self.world.node(node).position);
         step.place = draft
             .node
             .and_then(|node| super::cause::declaration_place(self.world, self.world.node(node).resource));
         step.cause = draft.cause;
-        self.push(step, Some(draft.row))
+        step
     }
+}
+
+/// The object of a cleanup. One that an update may only discover to be replaced is its row's.
+pub(crate) fn deposed_id<'a>(draft: &'a CleanupDraft, rows: &'a [Row]) -> Option<&'a NativeId> {
+    let current = || rows[draft.row].current.as_ref().map(|object| &object.native_id);
+    draft.native_id.as_ref().or_else(current)
 }

@@ -6,7 +6,7 @@ use super::links::{Links, for_each_ref, several, target_text};
 use super::world::{Found, World};
 use crate::graph::unknown_reference;
 use crate::{PlanRequest, Planning};
-use formwork_model::{Diagnostics, Expr, Inputs, OperationKind, PLAN_FORMAT, Path, Plan, PlannedStack};
+use formwork_model::{Diagnostics, Expr, Inputs, PLAN_FORMAT, Path, Plan, PlannedStack};
 use indexmap::IndexMap;
 
 /// Makes the plan.
@@ -19,14 +19,10 @@ pub(crate) fn make(request: &PlanRequest<'_>) -> Result<Planning, Diagnostics> {
     let mut draft = Draft::new(&world, &links, &mut found);
     draft.add_resolves();
     draft.add_undeclared_leftovers();
-    if request.kind == OperationKind::Delete {
-        draft.add_cleanups();
-    }
     for node in &links.order {
         draft.declare(*node);
     }
-    draft.add_removals();
-    draft.add_cleanups();
+    draft.add_leaving();
     let Draft { steps, bases, mut slots, types, .. } = draft;
     let stacks = planned_stacks(&world, &mut slots);
     if found.has_errors() {

@@ -7,6 +7,7 @@ mod cleanup;
 mod declare;
 mod draft;
 mod inputs;
+mod leaving;
 mod links;
 mod make;
 mod previous;

@@ -1,18 +1,15 @@
-//! Rows that are not declared: deleted or forgotten, in reverse order of declaration, and what
-//! refers to others before what it refers to.
+//! Rows that are not declared: deleted or forgotten.
 
 use super::cleanup::DELETES;
 use super::declare::existing;
 use super::draft::{CleanupDraft, Draft, blank};
 use super::world::Seen;
-use crate::graph::narrow;
 use formwork_model::{
     Action, Cause, Condition, DeletionPolicy, Diagnostic, DiagnosticCode, Guard, IntentKind, Object,
     OpenIntent, OperationKind, Patch, Path, Row, Step, StepId, TargetRev, TypeName, fingerprint,
 };
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 impl Draft<'_, '_> {
     /// Adds a step for every row whose earlier effect has no known outcome: the plan begins with
@@ -59,25 +56,8 @@ impl Draft<'_, '_> {
         }
     }
 
-    /// Adds the steps for rows that are to go.
-    pub(crate) fn add_removals(&mut self) {
-        let order = self.removal_order();
-        let rows = self.world.request.rows;
-        let freed = self.freed(&order);
-        let mut steps: FxHashMap<usize, StepId> = FxHashMap::default();
-        let referrers = referrers(rows, &order, &self.world.row_index);
-        for at in order {
-            let Some(mut step) = self.removal(at) else { continue };
-            let waits = referrers.get(&at).into_iter().flatten();
-            step.after_steps.extend(waits.filter_map(|referrer| steps.get(referrer)));
-            step.after_steps.extend(self.resolving.get(&at));
-            step.after_steps.extend(freed.get(&at).into_iter().flatten());
-            steps.insert(at, self.push(step, Some(at)));
-        }
-    }
-
-    /// The rows to go, in order.
-    fn removal_order(&self) -> Vec<usize> {
+    /// The rows to go, in reverse order of declaration.
+    pub(crate) fn removal_order(&self) -> Vec<usize> {
         let world = self.world;
         let rows = world.request.rows;
         let mut going: Vec<usize> = (0..rows.len())
@@ -86,12 +66,12 @@ impl Draft<'_, '_> {
             .filter(|at| rows[*at].current.is_some() || rows[*at].intent.is_some())
             .collect();
         going.sort_by_key(|at| Reverse((world.row_stacks[*at], rows[*at].position, *at)));
-        referrers_first(rows, &going, &world.row_index)
+        going
     }
 
     /// The declared resources of other stacks that referred to a row before: it goes after they were
     /// changed. Within a stack the wave says so.
-    fn freed(&self, order: &[usize]) -> FxHashMap<usize, Vec<StepId>> {
+    pub(crate) fn freed(&self, order: &[usize]) -> FxHashMap<usize, Vec<StepId>> {
         let world = self.world;
         let going: FxHashMap<_, _> = order.iter().map(|at| (&world.request.rows[*at].id, *at)).collect();
         let mut freed: FxHashMap<usize, Vec<StepId>> = FxHashMap::default();
@@ -111,7 +91,7 @@ impl Draft<'_, '_> {
     }
 
     /// The step for one row that is to go; none if that is refused.
-    fn removal(&mut self, at: usize) -> Option<Step> {
+    pub(crate) fn removal(&mut self, at: usize) -> Option<Step> {
         let row = &self.world.request.rows[at];
         let seen = self.world.seen[at];
         let Some(object) = &row.current else {
@@ -254,62 +234,4 @@ fn effect(kind: IntentKind) -> &'static str {
         IntentKind::Update => "update",
         IntentKind::Delete | IntentKind::Cleanup | IntentKind::Undo => "deletion",
     }
-}
-
-/// For each row of a set, the rows of the set that refer to it.
-fn referrers(
-    rows: &[Row],
-    set: &[usize],
-    row_index: &FxHashMap<&formwork_model::RowId, usize>,
-) -> FxHashMap<usize, Vec<usize>> {
-    let mut referrers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-    for referrer in set {
-        for to in rows[*referrer].references.iter().filter_map(|id| row_index.get(id)) {
-            referrers.entry(*to).or_default().push(*referrer);
-        }
-    }
-    referrers
-}
-
-/// The rows in the given order, changed only as far as referrers must come before what they refer
-/// to. Rows that refer to each other in a circle, which only a damaged ledger holds, keep the given
-/// order.
-fn referrers_first(
-    rows: &[Row],
-    given: &[usize],
-    row_index: &FxHashMap<&formwork_model::RowId, usize>,
-) -> Vec<usize> {
-    let rank: FxHashMap<usize, usize> = given.iter().enumerate().map(|(rank, at)| (*at, rank)).collect();
-    let targets = |at: usize| {
-        let ids = rows[at].references.iter();
-        ids.filter_map(|id| row_index.get(id))
-            .filter_map(|to| rank.get(to).copied())
-            .filter(move |to| given[*to] != at)
-    };
-    let mut waiting = vec![0_u32; given.len()];
-    given.iter().flat_map(|at| targets(*at)).for_each(|to| waiting[to] += 1);
-    let mut ready: BinaryHeap<Reverse<u32>> =
-        (0..given.len()).filter(|rank| waiting[*rank] == 0).map(|rank| Reverse(narrow(rank))).collect();
-    let mut done = vec![false; given.len()];
-    let mut order = Vec::with_capacity(given.len());
-    let mut next = 0;
-    while order.len() < given.len() {
-        let Some(chosen) = ready.pop().map(|Reverse(rank)| rank as usize).or_else(|| {
-            next += (next..given.len()).take_while(|rank| done[*rank]).count();
-            (next < given.len()).then_some(next)
-        }) else {
-            break;
-        };
-        if std::mem::replace(&mut done[chosen], true) {
-            continue;
-        }
-        order.push(given[chosen]);
-        for to in targets(given[chosen]) {
-            waiting[to] = waiting[to].saturating_sub(1);
-            if waiting[to] == 0 && !done[to] {
-                ready.push(Reverse(narrow(to)));
-            }
-        }
-    }
-    order
 }

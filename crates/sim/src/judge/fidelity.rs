@@ -5,8 +5,8 @@ use super::Invariant;
 use crate::provider::{Change, Effect, Mark};
 use crate::world::{Run, World};
 use formwork_model::{
-    Action, Condition, Entry, InputLeaf, Inputs, IntentKind, JournalEntry, Json, Outcome, Path, RefPath,
-    RowId, RowRef, Step, StepId, Undo, same,
+    Action, BoundRef, Condition, Entry, InputLeaf, InputPart, Inputs, IntentKind, JournalEntry, Json,
+    Outcome, Path, RefPath, RowId, RowRef, Step, StepId, Undo, same,
 };
 
 impl World {
@@ -43,7 +43,7 @@ impl World {
         if !fits(&step.action, mark.kind) {
             return Some(format!("the plan says {}", step.action.name()));
         }
-        if !held(&step.when, run, journal) {
+        if !held(&step.when, run, journal) && !self.refers_otherwise(run, step, effect, mark) {
             return Some(format!("its condition did not hold: {:?}", step.when));
         }
         if let Some(early) = step.after_steps.iter().find(|before| !succeeded(journal, **before)) {
@@ -55,6 +55,53 @@ impl World {
             }
             _ => None,
         }
+    }
+
+    /// Whether a reference that the step's condition names resolves to something else than what the
+    /// object was sent before. What it refers to need not have changed in this operation: the dependent
+    /// of a step that failed stayed behind.
+    fn refers_otherwise(&self, run: &Run, step: &Step, effect: &Effect, mark: &Mark) -> bool {
+        let (Condition::RefChanged(listed), Some(inputs)) = (&step.when, &step.inputs) else { return false };
+        let (Change::Created(now) | Change::Updated(now)) = &effect.change else { return false };
+        let Some(before) = self.sent_before(effect, mark) else { return false };
+        let is_listed = |bound: &BoundRef| {
+            listed.iter().any(|(on, path)| {
+                let row = run.plan.step(*on).map(|on| &on.row);
+                row == Some(&bound.row) && bound.reference.path == *path
+            })
+        };
+        let mut otherwise = false;
+        inputs.for_each_leaf(&mut |path, leaf| {
+            let concerns = match leaf {
+                InputLeaf::Ref(bound) => is_listed(bound),
+                InputLeaf::Template(parts) => {
+                    parts.iter().any(|part| matches!(part, InputPart::Ref(bound) if is_listed(bound)))
+                }
+                InputLeaf::Secret { .. } | InputLeaf::Kept(_) => false,
+            };
+            otherwise |= concerns && path.get(now) != path.get(&before);
+        });
+        otherwise
+    }
+
+    /// What the provider has on record of the object before an effect: of the same one, or of the one
+    /// that a replacement takes the place of.
+    fn sent_before(&self, effect: &Effect, mark: &Mark) -> Option<Json> {
+        let replaced = || {
+            let row = self.ledger().into_iter().find(|row| row.id == mark.row)?;
+            row.current.map(|object| object.native_id)
+        };
+        let id = match effect.change {
+            Change::Created(_) => replaced()?,
+            _ => effect.native_id.clone(),
+        };
+        let log = self.provider.log().iter().rev();
+        log.filter(|other| other.call != effect.call && other.native_id == id).find_map(|other| match &other
+            .change
+        {
+            Change::Created(sent) | Change::Updated(sent) => Some(sent.clone()),
+            Change::Deleted => None,
+        })
     }
 
     /// Where what was sent is not what the plan says.

@@ -4,11 +4,12 @@ use super::events::Happening;
 use super::process::Process;
 use super::{LEASE_MILLIS, World};
 use crate::judge::Invariant;
+use crate::provider::Mark;
 use crate::ready::ready;
 use formwork_engine_core::{Input, Operation, OperationSpec};
 use formwork_model::{
-    Action, Catalog as _, IntentKind, NativeId, OperationId, OperationStatus, OwnerId, Plan, Row, RowRef,
-    Secret, SecretSlots, StepId, Stored, Timestamp,
+    Action, Catalog as _, IntentKind, NativeId, OpenIntent, OperationId, OperationStatus, OwnerId, Plan, Row,
+    RowId, RowRef, Secret, SecretSlots, StepId, Stored, Timestamp,
 };
 use formwork_store::{LeaseGuard, Store as _, TakenOver};
 
@@ -171,7 +172,7 @@ impl World {
                 let row = rows.iter().find(|row| row.id == *id)?;
                 let intent = row.intent.as_ref()?;
                 let decidable = intent.kind == IntentKind::Create && self.lands_until(row)? <= self.now;
-                decidable.then(|| (step.id, self.unowned_of(&row.id)))
+                decidable.then(|| (step.id, self.made_by(&row.id, intent)))
             })
             .collect()
     }
@@ -183,15 +184,18 @@ impl World {
         Some(intent.not_after.plus(rules.capabilities().settle_millis))
     }
 
-    /// The object that was made for a row and that no row owns: what a person finds who looks.
-    fn unowned_of(&self, row: &formwork_model::RowId) -> Option<(NativeId, Stored)> {
-        let owned = self.owned();
-        self.provider
-            .objects()
-            .iter()
-            .find(|(id, object)| {
-                object.mark.as_ref().is_some_and(|mark| mark.row == *row) && !owned.contains(*id)
-            })
-            .map(|(id, object)| (id.clone(), Stored::Plain(object.readable())))
+    /// The object that an unanswered call made: what a person finds who looks, by its date and its
+    /// marks. One that was made for the row under an earlier generation, and that an operation let go
+    /// of since, is not it, however like it looks.
+    fn made_by(&self, row: &RowId, intent: &OpenIntent) -> Option<(NativeId, Stored)> {
+        let is_its = |mark: &Mark| {
+            mark.row == *row && mark.generation == intent.generation && mark.kind == intent.kind
+        };
+        let mut objects = self.provider.objects().iter();
+        let (id, object) = objects.find(|(_, object)| object.mark.as_ref().is_some_and(is_its))?;
+        // Where the engine can't look, the person's word is what it has.
+        let seen =
+            if object.backend.reads() { Stored::Plain(object.readable()) } else { intent.sent.clone() };
+        Some((id.clone(), seen))
     }
 }

@@ -61,7 +61,15 @@ impl World {
             Said::Failed { code, .. } => return Found::Failed { failure: failure(code.as_str()) },
             _ => return Found::Failed { failure: failure("NONSENSE") },
         };
-        let owned = self.owned();
+        let mut owned = self.owned();
+        if let Some(gone) = &lookup.gone {
+            owned.remove(gone);
+        }
+        if let Lookup::ByNativeId(id) = &lookup.lookup
+            && owned.contains(id)
+        {
+            return Found::Unsure { detail: format!("`{id}` belongs to another resource") };
+        }
         let matching: Vec<_> = listed
             .into_iter()
             .filter(|(id, properties, _)| !owned.contains(id) && self.matches(&lookup.lookup, id, properties))

@@ -56,4 +56,11 @@ swept! {
     a_cancel: scenarios::canceled(false);
     a_forced_cancel: scenarios::canceled(true);
     secrets_that_change: scenarios::secrets();
+    an_old_object_that_something_names: scenarios::still_named();
+    a_half_made_object_under_the_old_id: scenarios::half_way_back();
+    what_a_replaced_object_refers_to: scenarios::moved_off();
+    an_update_that_is_made_again: scenarios::twice_in_doubt();
+    a_named_object_that_is_made_anew: scenarios::named_anew();
+    a_dependent_that_stayed_behind: scenarios::left_behind();
+    a_kept_object_beside_a_new_one: scenarios::kept_and_made_again();
 }

@@ -213,3 +213,93 @@ pub(crate) fn secrets() -> Scenario {
     let second = changed(&second, "b", |b| b.note = None);
     Scenario::new("secrets", vec![deploy(first), deploy(second)]).may_end_otherwise()
 }
+
+/// What still refers to a replaced object can't be removed: that object stays as well (INV-6).
+pub(crate) fn still_named() -> Scenario {
+    let first = Declaration::new("named")
+        .with(Declared::new("a", Backend::Tagged))
+        .with(Declared::new("b", Backend::Handler).uses("a"));
+    let second = without(&changed(&first, "a", |a| a.zone = 2), "b");
+    let refused = Trouble::Refused(OperationErrorCode::AccessDenied);
+    let stays = Scripted { during: Some(2), ..fails("b", IntentKind::Delete, u32::MAX, refused) };
+    Scenario::new("still named", vec![deploy(first), deploy(second)]).trouble(stays).may_end_otherwise()
+}
+
+/// An object vanishes that its caller names, and comes back half-made under the same id: it is on its
+/// row once (INV-3).
+pub(crate) fn half_way_back() -> Scenario {
+    let stack = Declaration::new("back")
+        .keep_going()
+        .with(Declared::new("a", Backend::Named))
+        .with(Declared::new("b", Backend::Platform).uses("a"));
+    let half = Trouble::Half(OperationErrorCode::InternalFailure);
+    let back = Scripted { during: Some(2), ..fails("a", IntentKind::Create, 1, half) };
+    let beats = vec![deploy(stack.clone()), Beat::Vanish("a".to_owned()), deploy(stack)];
+    Scenario::new("half way back", beats).trouble(back).may_end_otherwise()
+}
+
+/// An object is kept, and its resource is made again beside it: what becomes of the new one must not be
+/// read off the old one (INV-3).
+pub(crate) fn kept_and_made_again() -> Scenario {
+    let first = Declaration::new("again")
+        .with(Declared::new("base", Backend::Slow))
+        .with(Declared::new("a", Backend::Blind).uses("base").policy(DeletionPolicy::Retain))
+        .with(Declared::new("b", Backend::Handler).knows("base").policy(DeletionPolicy::Retain));
+    let third = changed(&first, "base", |base| base.size = 2);
+    let beats = vec![deploy(first.clone()), deploy(first.emptied()), deploy(third)];
+    Scenario::new("kept and made again", beats).may_end_otherwise()
+}
+
+/// A replaced object still refers to what is removed in the same deploy: it goes first (INV-6).
+pub(crate) fn moved_off() -> Scenario {
+    let first = Declaration::new("moved")
+        .with(Declared::new("net", Backend::Slow))
+        .with(Declared::new("app", Backend::Tagged).uses("net"));
+    let second = changed(&without(&first, "net"), "app", |app| {
+        app.uses.clear();
+        app.zone = 2;
+    });
+    Scenario::new("moved off", vec![deploy(first), deploy(second)]).may_end_otherwise()
+}
+
+/// An update and a deletion may both have happened, and the same update is planned again: it must not
+/// be answered with what came of the first (INV-3).
+pub(crate) fn twice_in_doubt() -> Scenario {
+    let first = Declaration::new("doubt")
+        .keep_going()
+        .with(Declared::new("a", Backend::Handler))
+        .with(Declared::new("b", Backend::Platform).uses("a"));
+    let second = changed(&first, "a", |a| a.size = 2);
+    let denied = Trouble::Denied(OperationErrorCode::InternalFailure);
+    let update = Scripted { during: Some(2), ..fails("a", IntentKind::Update, 1, denied) };
+    let delete = Scripted { during: Some(3), ..fails("a", IntentKind::Delete, 1, denied) };
+    let beats = [first.clone(), second.clone(), first.emptied(), second].map(deploy);
+    Scenario::new("twice in doubt", beats.into()).trouble(update).trouble(delete).may_end_otherwise()
+}
+
+/// An object vanishes that its caller names, and is made anew: what is found under its id is the new
+/// one (INV-3).
+pub(crate) fn named_anew() -> Scenario {
+    let first = Declaration::new("anew")
+        .with(Declared::new("a", Backend::Named))
+        .with(Declared::new("b", Backend::Platform).uses("a"));
+    let second = changed(&first, "a", |a| a.size = 2);
+    let beats = vec![deploy(first), Beat::Vanish("a".to_owned()), deploy(second)];
+    Scenario::new("named anew", beats).may_end_otherwise()
+}
+
+/// What a dependent refers to changed in a deploy that failed at the dependent; the next one only knows
+/// that it depends on it. The reference resolves to something else than was sent: the condition holds
+/// (INV-4), though nothing changes in that deploy but what is behind.
+pub(crate) fn left_behind() -> Scenario {
+    let first = Declaration::new("behind")
+        .with(Declared::new("root", Backend::Slow))
+        .with(Declared::new("base", Backend::Platform).knows("root"))
+        .with(Declared::new("a", Backend::Handler).knows("base"));
+    let second = changed(&first, "base", |base| base.size = 2);
+    let refused = Trouble::Refused(OperationErrorCode::AccessDenied);
+    let fails = Scripted { during: Some(2), ..fails("a", IntentKind::Update, u32::MAX, refused) };
+    let vanishes = Beat::Vanish("root".to_owned());
+    let beats = vec![deploy(first), deploy(second.clone()), vanishes, deploy(second)];
+    Scenario::new("left behind", beats).trouble(fails).may_end_otherwise()
+}
