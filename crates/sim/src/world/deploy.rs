@@ -171,6 +171,7 @@ impl World {
             objects: Vec::new(),
             requires: Vec::new(),
             audit: Vec::new(),
+            claims: Vec::new(),
         };
         let guard = match ready(self.store.begin(begin)) {
             Ok(Begun::Running(guard)) => guard,
