@@ -1,7 +1,9 @@
 //! Beginning operations.
 
 use super::World;
-use super::given::{base, begin, begun, deleted, event, id, live, object, owned, plan, row, sealed, settle};
+use super::given::{
+    base, begin, begun, deleted, event, id, live, object, owned, plan, row, sealed, settle, succeeded,
+};
 use crate::{Begin, Begun, Claim, DomainError, ObjectWrite, StoreError, Unit};
 use formwork_model::{OperationStatus, StepId, Timestamp};
 use std::sync::Arc;
@@ -175,4 +177,14 @@ pub async fn a_claim_holds_until_the_row_is_written(world: &dyn World) {
     let unit = Unit { rows: vec![row("r", "a")], ..Unit::default() };
     store.commit(&guard, unit).await.unwrap();
     begun(&*store, claiming("third", "b", "s", "native-x")).await;
+}
+
+/// An operation can end without having come to the row at all.
+pub async fn a_claim_ends_with_its_operation(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "wait", "a", vec![row("r", "a")]).await;
+    settle(&*store, "wait too", "b", vec![row("s", "b")]).await;
+    let guard = begun(&*store, claiming("first", "a", "r", "native-x")).await;
+    store.commit(&guard, Unit { finish: succeeded(), ..Unit::default() }).await.unwrap();
+    begun(&*store, claiming("second", "b", "s", "native-x")).await;
 }

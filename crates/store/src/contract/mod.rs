@@ -48,6 +48,7 @@ macro_rules! contract_suite {
             begin::of_many_that_begin_at_once_exactly_one_runs,
             begin::what_another_row_has_cannot_be_claimed,
             begin::a_claim_holds_until_the_row_is_written,
+            begin::a_claim_ends_with_its_operation,
             commit::a_unit_is_stored_as_a_whole,
             commit::a_unit_with_a_conflicting_object_leaves_nothing,
             commit::a_gap_in_the_sequence_is_refused,

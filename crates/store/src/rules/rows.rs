@@ -63,11 +63,27 @@ pub(crate) fn objects_of(row: &Row) -> Vec<OwnedObject> {
     objects
 }
 
+/// Whether a row that is found by an object has it, or is about to take it over. A claim of an
+/// operation that ended without taking the object counts no more.
+fn has_or_takes(tables: &mut dyn Tables, row: &RowId, object: &OwnedObject) -> Stored<bool> {
+    let row = match tables.row(row) {
+        Ok(Some(row)) => row,
+        Ok(None) => return Ok(false),
+        // Nobody can say what a damaged row has.
+        Err(StoreError::Unreadable { .. }) => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    let taken = objects_of(&row).contains(object);
+    Ok(taken || tables.lease(&row.stack)?.is_some_and(|lease| lease.holder.is_some()))
+}
+
 /// Lets a row be found by an object that it is about to take over, until the row is written again.
 pub(super) fn claim(tables: &mut dyn Tables, claim: Claim) -> Stored<()> {
     let Claim { row, object } = claim;
-    if tables.owners(&object)?.iter().any(|owner| *owner != row) {
-        return Err(StoreError::Owned { row, native_id: object.native_id });
+    for owner in tables.owners(&object)?.into_iter().filter(|owner| *owner != row) {
+        if has_or_takes(tables, &owner, &object)? {
+            return Err(StoreError::Owned { row, native_id: object.native_id });
+        }
     }
     let mut objects = tables.objects_of(&row)?;
     if let Err(place) = objects.binary_search(&object) {
