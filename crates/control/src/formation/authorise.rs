@@ -77,7 +77,8 @@ impl Control {
         project: &ProjectId,
         ready: &Ready,
     ) -> Result<PermittedPlan, ControlError> {
-        let Demands { denied, counts } = self.demands(p, project, ready);
+        let Demands { mut denied, counts } = self.demands(p, project, ready);
+        denied.extend(self.denied_imports(p, &ready.plan).await?);
         if denied.is_empty() {
             return Ok(PermittedPlan { permit, counts });
         }
@@ -171,19 +172,18 @@ fn verb(step: &Step) -> Option<Verb> {
     let retained = step.deletion_policy == DeletionPolicy::Retain;
     match &step.action {
         Action::Create | Action::Replace => Some(Verb::Create),
-        Action::Update | Action::Record | Action::NoOp | Action::Adopt { .. } | Action::Rename { .. } => {
-            Some(Verb::Update)
-        }
+        Action::Update | Action::Record | Action::NoOp | Action::Rename { .. } => Some(Verb::Update),
         Action::Cleanup { .. } if retained => None,
         Action::Delete { .. } | Action::Cleanup { .. } => Some(Verb::Delete),
-        Action::Forget | Action::Read | Action::Resolve => None,
+        // What an adoption takes is asked of the object itself.
+        Action::Forget | Action::Read | Action::Resolve | Action::Adopt { .. } => None,
     }
 }
 
 /// The object that a step is about.
 fn native_id<'a>(step: &'a Step, row: Option<&'a Row>) -> Option<&'a NativeId> {
     match &step.action {
-        Action::Cleanup { native_id: Some(id) } | Action::Adopt { native_id: id } => Some(id),
+        Action::Cleanup { native_id: Some(id) } => Some(id),
         _ => row.and_then(|row| row.current.as_ref()).map(|object| &object.native_id),
     }
 }

@@ -91,6 +91,7 @@ impl World {
             desired: &declaration.desired(),
             rows,
             observations: &observations,
+            imports: &BTreeMap::new(),
             catalog: &self.catalog,
             key: &self.key,
             incomplete: false,
