@@ -50,7 +50,11 @@ impl Control {
         let mut demands = Demands { denied: Vec::new(), counts: BTreeMap::new() };
         // A replacement may delete in two steps what a person deletes once.
         let mut told = BTreeSet::new();
-        for step in &ready.plan.steps {
+        // What an object that is adopted takes is asked of the object, not of each step about it.
+        let adopts = |step: &&Step| matches!(step.action, Action::Adopt { .. });
+        let adopted: BTreeSet<&RowRef> =
+            ready.plan.steps.iter().filter(adopts).map(|step| &step.row).collect();
+        for step in ready.plan.steps.iter().filter(|step| !adopted.contains(&step.row)) {
             let Some((action, allowed)) = asking.ask(step) else { continue };
             *demands.counts.entry(action.clone()).or_default() += 1;
             if !allowed && told.insert((&step.stack, &step.label, action.clone())) {
