@@ -12,6 +12,7 @@ mod error;
 mod event;
 mod formation;
 pub mod json;
+mod managed;
 mod operation;
 mod page;
 mod plan;
@@ -34,6 +35,7 @@ pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
 pub use formation::{
     DeleteResult, Formation, FormationResource, FormationStatus, OperationAccepted, ResourceStatus,
 };
+pub use managed::{MANAGED_BY, ManagedBy, WARNING};
 pub use operation::{FormationEvent, FormationOperation, Operation, OperationPlan, PlannedStep, SavedPlan};
 pub use page::Page;
 pub use plan::{

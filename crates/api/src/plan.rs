@@ -27,7 +27,8 @@ pub struct PlanChange {
     pub logical_id: String,
     /// Its type.
     pub resource_type: String,
-    /// `create`, `update`, `delete` or `no-op`; `replace` where an update cannot be made in place.
+    /// `create`, `update`, `delete` or `no-op`; `replace` where an update cannot be made in place,
+    /// `adopt` where an object that exists already is taken over.
     pub action: String,
     /// Its object; absent on a create.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -42,6 +42,21 @@ impl Environment {
         self.get(name).is_some()
     }
 
+    /// Whether a variable says yes.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidVariable`] when it is neither a yes nor a no.
+    pub fn flag(&self, name: &'static str) -> Result<bool, ConfigError> {
+        match self.text(name)? {
+            Some("1" | "true") => Ok(true),
+            None | Some("0" | "false") => Ok(false),
+            Some(value) => {
+                let (value, expected) = (value.to_owned(), "`1`, `true`, `0` or `false`");
+                Err(ConfigError::InvalidVariable { name, value, expected })
+            }
+        }
+    }
+
     fn get(&self, name: &str) -> Option<&OsString> {
         self.0.get(std::ffi::OsStr::new(name)).filter(|value| !value.is_empty())
     }
@@ -86,6 +101,18 @@ mod tests {
         assert_eq!(secret.expose(), "canary");
         assert!(environment.secret("EMPTY").is_none());
         assert!(environment.secret("NOWHERE").is_none());
+    }
+
+    #[test]
+    fn a_flag_is_a_yes_or_a_no_and_nothing_else() {
+        let flag = |value: &str| Environment::from_iter([("PURGE_DRY_RUN", value)]).flag("PURGE_DRY_RUN");
+        for yes in ["1", "true"] {
+            assert!(matches!(flag(yes), Ok(true)), "{yes}");
+        }
+        for no in ["", "0", "false"] {
+            assert!(matches!(flag(no), Ok(false)), "{no}");
+        }
+        assert!(matches!(flag("maybe"), Err(ConfigError::InvalidVariable { .. })));
     }
 
     #[test]

@@ -78,6 +78,8 @@ variables! {
         "What logins are signed with, at least 32 bytes: the same for all processes that share users.";
     RESOURCE_TYPES = "FORMATION_RESOURCE_TYPES_CONFIG", default "the built-in types only", Public,
         "The path of a JSON file that registers custom resource types, read once at start. Anything wrong with it is refused at once.";
+    PURGE_DRY_RUN = "PURGE_DRY_RUN", default "`false`", Public,
+        "`1` or `true`: `admin purge-secret-outputs` only says what it would remove, as with `--dry-run`.";
     LOG = "FORMWORK_LOG", default "`warn`", Public,
         "How much the process logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.";
     NO_COLOR = "NO_COLOR", default "colour on a terminal", Public,

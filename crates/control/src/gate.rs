@@ -8,6 +8,7 @@ use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
 use formwork_iam::Srn;
 use formwork_model::{Json, PlanHash, ProjectId, StackId, TypeName};
+use formwork_platform::RestAction;
 
 /// A write whose body could not be understood.
 #[derive(Clone, Debug)]
@@ -26,6 +27,14 @@ pub enum Gate {
     CreateResource(TypeName, Option<ProjectId>),
     /// Changing a resource.
     UpdateResource(TypeName, String),
+    /// Doing one of its route's actions to a resource.
+    ActOnResource(TypeName, String, &'static RestAction),
+    /// Checking an orchestration in the project that the body names.
+    ValidateOrchestration(Option<ProjectId>),
+    /// Making a file with its bytes in the project that the body names.
+    UploadFile(Option<ProjectId>),
+    /// Setting the prices of a project.
+    SetPrices(ProjectId),
     /// Making a token for the project that the body names.
     CreateToken(Option<ProjectId>),
     /// Attaching policies to a user.
@@ -72,6 +81,20 @@ impl Control {
                 let question =
                     access.writing(p, Verb::Update, object.project.as_ref(), Target::Stored(&object))?;
                 self.permit(p, &question, id).await.map(drop)
+            }
+            Gate::ActOnResource(type_name, id, action) => {
+                let access = self.access(type_name)?;
+                let object = self.resource(p, type_name, id).await?;
+                let question = access.doing(p, action.operation, &object);
+                self.permit(p, &question, id).await.map(drop)
+            }
+            Gate::ValidateOrchestration(named) => Self::demand_validating(p, named.as_ref()),
+            Gate::UploadFile(named) => {
+                let project = self.project_to_write(p, named.as_ref(), "files:UploadFile").await?;
+                self.permit(p, &Self::uploading(&project), "").await.map(drop)
+            }
+            Gate::SetPrices(project) => {
+                self.permit(p, &Self::pricing(project), project.as_str()).await.map(drop)
             }
             Gate::CreateToken(named) => {
                 self.token_project(p, named.as_ref()).await?;

@@ -86,20 +86,25 @@ impl Control {
         type_name: &TypeName,
         id: &str,
         action: &RestAction,
+        body: Json,
     ) -> Result<Json, ControlError> {
         let access = self.access(type_name)?;
         let object = self.resource(p, type_name, id).await?;
         let question = access.doing(p, action.operation, &object);
         let (caller, within) = (caller(p), within(&object));
         if action.method == ActionMethod::Get {
+            let body = Json::Null;
             if !Self::may(p, &question) {
                 return Err(self.resource_missing(type_name, id).await);
             }
-            return Ok(self.platform.rest_act(&caller, type_name, within.as_deref(), id, action).await?);
+            return Ok(self
+                .platform
+                .rest_act(&caller, type_name, within.as_deref(), id, action, body)
+                .await?);
         }
         let permit = self.permit(p, &question, id).await?;
         let platform = self.accompanied(permit, Json::Null, Some(id), None);
-        Ok(platform.rest_act(&caller, type_name, within.as_deref(), id, action).await?)
+        Ok(platform.rest_act(&caller, type_name, within.as_deref(), id, action, body).await?)
     }
 
     /// One resource.
@@ -227,7 +232,7 @@ impl Control {
     }
 
     /// What the platform says of an id that is not there: the same for one that may not be seen.
-    async fn resource_missing(&self, type_name: &TypeName, id: &str) -> ControlError {
+    pub(crate) async fn resource_missing(&self, type_name: &TypeName, id: &str) -> ControlError {
         match self.platform.rest_get(type_name, Some(&[]), id).await {
             Err(error) => error.into(),
             Ok(_) => ControlError::not_found("Resource", id),
@@ -236,7 +241,7 @@ impl Control {
 
     /// The platform for one call whose transaction writes a decision down; `made_in`: and checks
     /// that the project is still there.
-    fn accompanied(
+    pub(crate) fn accompanied(
         &self,
         permit: Permit,
         detail: Json,
@@ -288,10 +293,10 @@ fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlErro
 }
 
 /// Where a call may find the object that was decided about: where it was then.
-fn within(object: &StoredObject) -> Option<Vec<ProjectId>> {
+pub(crate) fn within(object: &StoredObject) -> Option<Vec<ProjectId>> {
     object.project.clone().map(|project| vec![project])
 }
 
-fn caller(p: &Principal) -> Caller {
+pub(crate) fn caller(p: &Principal) -> Caller {
     Caller { actor: p.actor.clone() }
 }

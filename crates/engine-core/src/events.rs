@@ -140,7 +140,8 @@ fn action_of(step: &Step, key: Key, outcome: Option<&Outcome>) -> EventAction {
         Action::Replace => EventAction::Replace,
         Action::Delete { .. } | Action::Forget => EventAction::Delete,
         Action::Cleanup { .. } => EventAction::ReplaceCleanup,
-        Action::Adopt { .. } | Action::Rename { .. } | Action::Read | Action::Record => EventAction::Record,
+        Action::Adopt { .. } => EventAction::Adopt,
+        Action::Rename { .. } | Action::Read | Action::Record => EventAction::Record,
         Action::Resolve => EventAction::Resolve,
         Action::NoOp => EventAction::NoOp,
     };

@@ -287,6 +287,10 @@ impl Facts {
             Outcome::Partial { object, .. } => {
                 Ending { how: End::Partial, order, made: Some(object.native_id.clone()), replaced: false }
             }
+            // What it adopted is what rollback has to release.
+            Outcome::Recorded { object: Some(object) } if matches!(action, Some(Action::Adopt { .. })) => {
+                Ending { how: End::Recorded, order, made: Some(object.native_id.clone()), replaced: false }
+            }
             other => Ending { how: End::of(other), order, made: None, replaced: false },
         };
         if ending.how == End::Absent {

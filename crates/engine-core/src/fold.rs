@@ -70,9 +70,7 @@ impl Settled<'_> {
             Outcome::Forgotten => {
                 row.current = None;
                 row.intent = None;
-                row.references.clear();
-                row.status = RowStatus::Deleted;
-                row.failure = None;
+                self.bury(row);
             }
             Outcome::Failed { failure } => {
                 let current = row.current.as_ref().map(|object| &object.native_id);
@@ -179,8 +177,13 @@ impl Settled<'_> {
             row.status = RowStatus::Pending;
             return;
         }
+        self.bury(row);
+    }
+
+    /// Nothing is left that the row stands for. That a step failed, and why, stays readable after its
+    /// remains are undone.
+    fn bury(&self, row: &mut Row) {
         row.references.clear();
-        // That a step failed, and why, stays readable after its remains are undone.
         if !(self.is_undo() && row.status == RowStatus::Failed) {
             row.status = RowStatus::Deleted;
             row.failure = None;

@@ -40,6 +40,10 @@ impl Operation {
                 let failure = drifted(step, "it was seen to be gone, and exists again");
                 self.settle(now, key, Outcome::Failed { failure });
             }
+            Action::Adopt { .. } if moved(&step.guard, &seen) => {
+                let failure = drifted(step, "it was changed outside since the plan was made");
+                self.settle(now, key, Outcome::Failed { failure });
+            }
             Action::Adopt { native_id } => {
                 let mut object = adopted(step, native_id, seen.clone());
                 object.observed = Some((seen, now));

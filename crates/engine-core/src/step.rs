@@ -79,7 +79,8 @@ impl Operation {
 
     fn adopt(&mut self, now: Timestamp, step: &Step, native_id: &NativeId) {
         let key = Key::forward(step.id);
-        let prepared = match self.prepare(step) {
+        let free = self.row_for(&step.row).map_or(Ok(()), |row| self.check_guard(step, row));
+        let prepared = match free.and_then(|()| self.prepare(step)) {
             Ok(prepared) => prepared,
             Err(failure) => return self.settle(now, key, Outcome::Failed { failure }),
         };
@@ -273,6 +274,7 @@ impl Operation {
             Guard::Unchanged { native_id, generation, .. } => {
                 let same = match step.action {
                     Action::Cleanup { .. } => true,
+                    Action::Adopt { .. } => current.is_none(),
                     Action::Replace if own.deleted_first => current.is_none(),
                     _ => current == Some(native_id),
                 };

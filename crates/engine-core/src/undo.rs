@@ -234,6 +234,15 @@ impl Operation {
             self.settle(now, key, Outcome::Kept { native_id });
             return;
         }
+        if planned.undo == Undo::Release {
+            // The object stays, so it does not matter what builds on it; the record goes.
+            let outcome = match self.refusal(planned) {
+                Some(failure) => Outcome::Failed { failure },
+                None => Outcome::Forgotten,
+            };
+            self.settle(now, key, outcome);
+            return;
+        }
         if let Some(failure) = self.why_held(stack, step) {
             self.settle(now, key, Outcome::Skipped { failure });
             return;

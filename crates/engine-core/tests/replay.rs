@@ -52,6 +52,17 @@ fn a_deploy_recovers_from_every_prefix() {
 }
 
 #[test]
+fn an_adoption_recovers_from_every_prefix_well_or_not() {
+    let mut world = World::new();
+    let adopted = world.adopt("old", "old-0", &json!({"size": 1}), json!({"size": 2}));
+    world.create("new", &[adopted]);
+    let mut provider = Provider::default();
+    provider.objects.insert("old-0".to_owned(), json!({"size": 1}));
+    sweep(&world, provider.clone());
+    sweep(&world, provider.on("new", "create", &[Reply::Fail(Code::InvalidRequest)]));
+}
+
+#[test]
 fn a_rollback_recovers_from_every_prefix() {
     let mut world = tree();
     world.steps[1].undo = Undo::KeepRetained;

@@ -200,6 +200,8 @@ async fn begin(
         decisions,
     } = request;
     let decisions = decisions::read(&observer(&shared), &plan, &rows, decisions).await?;
+    let claims = decisions::claims(&plan, &rows, &minted, &decisions);
+    let claiming = minted.clone();
     let now = shared.clock.now();
     let keeping = Keeping::of(&rows);
     let spec = OperationSpec {
@@ -245,12 +247,18 @@ async fn begin(
         objects,
         requires,
         audit,
+        claims,
     };
     let asked_at = shared.clock.now();
-    let guard = match shared.store.begin(begin).await? {
-        Begun::Running(guard) => guard,
-        Begun::Held(holder) => return Err(BeginError::Held(holder)),
-        Begun::Moved(step) => return Err(BeginError::Moved(step)),
+    let guard = match shared.store.begin(begin).await {
+        Ok(Begun::Running(guard)) => guard,
+        Ok(Begun::Held(holder)) => return Err(BeginError::Held(holder)),
+        Ok(Begun::Moved(step)) => return Err(BeginError::Moved(step)),
+        Err(StoreError::Owned { row, native_id }) => {
+            return Err(decisions::not_claimed(&plan, &claiming, &row)
+                .unwrap_or(BeginError::Store(StoreError::Owned { row, native_id })));
+        }
+        Err(error) => return Err(error.into()),
     };
     let parts = Parts {
         id,

@@ -1,6 +1,6 @@
 //! From a checked template and parameter values to desired state.
 
-use crate::check::{Declared, Types, check_properties};
+use crate::check::{Declared, Types, check_properties, import_id};
 use crate::expression::Form;
 use crate::item::Item;
 use crate::parameters::{self, Supplied};
@@ -9,8 +9,9 @@ use crate::suggest::Suggest;
 use crate::template::{Declaration, Template, resources_path};
 use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
 use formwork_model::{
-    Catalog, CheckContext, Dependency, Desired, Diagnostics, EdgeKind, Expr, ExprLeaf, Label, Matching, Mode,
-    OnFailure, Ownership, Path, ResourceDesired, Secret, Segment, StackDesired, StackId, StackKey,
+    Catalog, CheckContext, Dependency, Desired, Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Expr,
+    ExprLeaf, Label, Matching, Mode, NativeId, OnFailure, Ownership, Path, ResourceDesired, Secret, Segment,
+    StackDesired, StackId, StackKey,
 };
 use indexmap::IndexMap;
 use std::fmt;
@@ -131,13 +132,14 @@ impl<'a> Lowering<'a> {
         path: Path,
     ) -> ResourceDesired {
         let properties_path = path.key(self.properties_key.clone());
-        let (mut properties, mut metadata) = (Expr::empty_object(), None);
+        let (mut properties, mut metadata, mut import) = (Expr::empty_object(), None, None);
         for (name, section) in item.members().into_iter().flatten() {
             match name.as_str() {
                 "properties" => {
                     properties = self.properties(declaration, section, &properties_path);
                 }
                 "metadata" => metadata = Some(section.value.clone()),
+                "import" => import = self.import(section, &path.key("import")),
                 _ => {}
             }
         }
@@ -151,6 +153,7 @@ impl<'a> Lowering<'a> {
             type_name: declaration.type_name.clone(),
             target: None,
             properties,
+            import,
             depends_on: depends_on.collect(),
             deletion_policy: declaration.deletion_policy,
             metadata,
@@ -172,6 +175,17 @@ impl<'a> Lowering<'a> {
             }
         }
         properties
+    }
+
+    fn import(&mut self, section: Item<'_>, path: &Path) -> Option<NativeId> {
+        match import_id(&Walk::new(&mut self.names, path).value(section)) {
+            Ok(id) => Some(id),
+            Err(message) => {
+                let error = Diagnostic::error(DiagnosticCode::InvalidValue, path.clone(), message);
+                self.report.push(section.span(), error);
+                None
+            }
+        }
     }
 
     /// Checks properties with the values of parameters in them.

@@ -4,7 +4,7 @@
 //! a template's shape without reading its names: what refers to nothing, and what depends on the
 //! values of parameters, is [`check`](crate::check)'s and [`lower`](crate::lower)'s to find.
 
-use crate::check::{DELETION_POLICIES, is_required};
+use crate::check::{DELETION_POLICIES, LONGEST_ID, is_required};
 use crate::constraint::LONGEST_PATTERN;
 use formwork_model::{Catalog, Json, Kind, PropertySchema, Schema};
 use serde_json::{Map, json};
@@ -101,6 +101,13 @@ fn resource(types: &[&str], rules: &[Json]) -> Json {
                 "default": DELETION_POLICIES[0],
             },
             "metadata": { "description": "Annotations, kept as they are." },
+            "import": {
+                "description": "The id of an object that exists already: it is taken over instead of created.",
+                "anyOf": [
+                    { "type": "string", "minLength": 1, "maxLength": LONGEST_ID },
+                    { "$ref": "#/$defs/expression" },
+                ],
+            },
         },
         "allOf": rules,
     })
@@ -191,15 +198,8 @@ fn property(schema: &PropertySchema) -> Json {
 
 /// A value that stands for itself; `None` is any.
 fn value(schema: &PropertySchema) -> Option<Json> {
-    let kind = match schema.kind {
-        Kind::String => "string",
-        Kind::Boolean => "boolean",
-        Kind::Integer => "integer",
-        Kind::Number => "number",
-        Kind::Array => "array",
-        Kind::Object => "object",
-        Kind::Any if schema.allowed.is_empty() => return None,
-        Kind::Any => return Some(json!({ "enum": schema.allowed })),
+    let Some(kind) = schema.kind.name() else {
+        return (!schema.allowed.is_empty()).then(|| json!({ "enum": schema.allowed }));
     };
     Some(if schema.allowed.is_empty() {
         json!({ "type": kind })

@@ -319,3 +319,34 @@ fn a_template_is_kept_verbatim() {
     let template = template(text);
     assert_eq!(template.raw().to_string(), raw.to_string());
 }
+
+#[test]
+fn an_import_is_an_id_or_comes_of_parameters() {
+    let text = "
+parameters: { P: {} }
+resources:
+  Plain: { type: agent, import: agent_1, properties: { name: a } }
+  Param: { type: agent, import: { param: P }, properties: { name: a } }
+  Sub: { type: agent, import: { sub: 'agent_${P}' }, properties: { name: a } }
+  None: { type: agent, properties: { name: a } }
+";
+    let desired = lowered(text, &supplied([("P", "x")]));
+    let import = |label: &str| resource(&desired, label).import.as_ref().map(|id| id.as_str().to_owned());
+    assert_eq!(import("Plain").as_deref(), Some("agent_1"));
+    assert_eq!(import("Param").as_deref(), Some("x"));
+    assert_eq!(import("Sub").as_deref(), Some("agent_x"));
+    assert_eq!(import("None"), None);
+
+    let unknown = try_lower(&template(text), &Supplied::default(), false).expect_err("a plan must know it");
+    let told = "`import` has no value: give the parameter that it names".to_owned();
+    let at = |label: &str| (format!("resources.{label}.import"), told.clone());
+    assert_eq!(errors(&unknown), [at("Param"), at("Sub")]);
+
+    let secret = "
+parameters: { S: { no_echo: true } }
+resources: { A: { type: agent, import: { param: S }, properties: { name: a } } }
+";
+    let refused = try_lower(&template(secret), &supplied([("S", "hunter2")]), true).expect_err("no secret");
+    let told = "`import` is not secret: take `no_echo` off the parameter".to_owned();
+    assert_eq!(errors(&refused), [("resources.A.import".to_owned(), told)]);
+}

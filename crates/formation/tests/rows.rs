@@ -123,8 +123,19 @@ rows! {
     )];
     resource_key_is_unknown: "resources: {A: {type: agent, properties: {name: a}, dependsOn: []}}" => [(
         "resources.A.dependsOn",
-        "Unknown resource key 'dependsOn'. Allowed: type, properties, depends_on, deletion_policy, metadata"
+        "Unknown resource key 'dependsOn'. Allowed: type, properties, depends_on, deletion_policy, metadata, import"
     )];
+    import_is_no_text: "resources: {A: {type: agent, import: 7, properties: {name: a}}}" => [(
+        "resources.A.import",
+        "`import` must be a string: the id of what exists already"
+    )];
+    import_is_empty: "resources: {A: {type: agent, import: '', properties: {name: a}}}"
+        => [("resources.A.import", "`import` must not be empty")];
+    import_names_another_resource:
+        "resources: {A: {type: agent, import: {ref: B}, properties: {name: a}}, B: {type: agent, properties: {name: b}}}"
+        => [("resources.A.import", "`import` takes an id or a parameter, not another resource")];
+    import_names_no_parameter: "resources: {A: {type: agent, import: {param: P}, properties: {name: a}}}"
+        => [("resources.A.import", "'P' is neither a parameter nor a resource logical id")];
     parameter_key_is_unknown: "{parameters: {P: {secret: true}}, resources: {}}" => [(
         "parameters.P.secret",
         "Unknown parameter key 'secret'. Allowed: type, default, description, no_echo, use_previous_value, allowed_values, pattern, min_length, max_length"

@@ -36,6 +36,7 @@ resources:
     depends_on: [Provider]
     deletion_policy: retain
     metadata: { team: a }
+    import: { sub: 'agent_${Size}' }
     properties:
       name: bot
       ai_provider_id: null
@@ -47,7 +48,7 @@ resources:
       knowledge_config: { deep: [{ ref: Secret }], as_is: { literal: { ref: x } } }
   Other: { type: agent, properties: { name: a, tags: { literal: [{ ref: x }] }, knowledge_config: { param: Size } } }
   Memory: { type: memory, properties: { name: m, tags: 3 } }
-  Hook: { type: webhook, properties: { name: h } }
+  Hook: { type: webhook, import: wh_1, properties: { name: h } }
 outputs: { id: { ref: Bot }, end: { ref_attr: Hook.endpoint }, plain: 1 }
 metadata: { any: [{ param: Size }] }
 ";

@@ -11,9 +11,8 @@ use crate::violation::in_one_line;
 use async_trait::async_trait;
 use formwork_model::{Json, NativeId, OperationErrorCode, Path, Secret, Timestamp, WireCode};
 use formwork_plugin::{
-    CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, Operation, PluginError,
-    ProgressResult, PropertyProblem, ReadRequest, ReadResult, ResourcePlugin, StatusRequest, UpdateRequest,
-    ValidateRequest,
+    CallContext, CreateRequest, DeleteRequest, Operation, PluginError, ProgressResult, PropertyProblem,
+    ReadRequest, ReadResult, ResourcePlugin, UpdateRequest, ValidateRequest,
 };
 use formwork_secret::{hex, random_bytes};
 use serde_json::Map;
@@ -72,16 +71,12 @@ impl ResourcePlugin for HandlerPlugin {
 
     async fn read(&self, context: &CallContext, request: ReadRequest) -> Result<ReadResult, PluginError> {
         let found = self.look(context, &request.native_id, self.custom.handler.timeout).await?;
-        let (properties, error_code) = match found {
-            Found::Present { properties, outputs } => (Some(self.seen(properties, outputs)), None),
-            Found::Nothing => (None, Some(OperationErrorCode::NotFound)),
-        };
-        Ok(ReadResult {
-            resource_type: request.resource_type,
-            native_id: request.native_id,
-            resource_properties: properties,
-            error_code,
-            secret_digests: Vec::new(),
+        let ReadRequest { resource_type, native_id, .. } = request;
+        Ok(match found {
+            Found::Present { properties, outputs } => {
+                ReadResult::present(resource_type, native_id, self.seen(properties, outputs))
+            }
+            Found::Nothing => ReadResult::absent(resource_type, native_id),
         })
     }
 
@@ -116,29 +111,11 @@ impl ResourcePlugin for HandlerPlugin {
         context: &CallContext,
         request: DeleteRequest,
     ) -> Result<ProgressResult, PluginError> {
-        let operation = Operation::Delete;
         let call = Call { id: Some(&request.native_id), ..self.call(RequestType::Delete, context) };
         Ok(match self.ask(call).await {
-            Ok(_) => ProgressResult {
-                resource_properties: None,
-                ..ProgressResult::success(operation, request.native_id, Json::Null)
-            },
-            Err(failure) => failure.into_result(operation),
+            Ok(_) => ProgressResult::deleted(request.native_id),
+            Err(failure) => failure.into_result(Operation::Delete),
         })
-    }
-
-    async fn status(
-        &self,
-        _context: &CallContext,
-        request: StatusRequest,
-    ) -> Result<ProgressResult, PluginError> {
-        // Every request is over when it is answered, so nobody was ever given an id to ask with.
-        let message = format!("No request goes on under the id `{}`", request.request_id);
-        Ok(ProgressResult::failure(Operation::CheckStatus, OperationErrorCode::NotFound, message))
-    }
-
-    async fn list(&self, _context: &CallContext, _request: ListRequest) -> Result<ListResult, PluginError> {
-        Ok(ListResult::default())
     }
 
     async fn validate(&self, request: ValidateRequest) -> Result<Vec<PropertyProblem>, PluginError> {

@@ -53,6 +53,10 @@ codes! {
         ResourceNotFound = "RESOURCE_NOT_FOUND",
         /// There is no such orchestration.
         OrchestrationNotFound = "ORCHESTRATION_NOT_FOUND",
+        /// There is no such run of an orchestration.
+        OrchestrationRunNotFound = "ORCHESTRATION_RUN_NOT_FOUND",
+        /// The run of an orchestration is over.
+        OrchestrationRunNotCancellable = "ORCHESTRATION_RUN_NOT_CANCELLABLE",
         /// There is no such workflow.
         WorkflowNotFound = "WORKFLOW_NOT_FOUND",
         /// The name is taken.
@@ -109,6 +113,8 @@ codes! {
         TriggerTypeImmutable = "TRIGGER_TYPE_IMMUTABLE",
         /// A trigger names an action for a target that has none.
         TriggerActionNotAllowed = "TRIGGER_ACTION_NOT_ALLOWED",
+        /// A trigger that is not active was fired.
+        TriggerNotActive = "TRIGGER_NOT_ACTIVE",
         /// A cron expression is not valid.
         InvalidCronExpression = "INVALID_CRON_EXPRESSION",
         /// The graph of an orchestration is not valid.
@@ -242,6 +248,8 @@ codes! {
         OutcomeUnknown = "outcome-unknown",
         /// The resource could not be read.
         UnreadableResource = "unreadable-resource",
+        /// What an `import` names cannot be adopted.
+        ImportRefused = "import-refused",
     }
 }
 

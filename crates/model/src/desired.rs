@@ -1,6 +1,8 @@
 //! What should exist: where both front ends end and the planner begins.
 
-use crate::{Expr, Json, Label, Path, ProjectId, SourceMap, StackId, StackKey, TargetName, TypeName};
+use crate::{
+    Expr, Json, Label, NativeId, Path, ProjectId, SourceMap, StackId, StackKey, TargetName, TypeName,
+};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -50,6 +52,8 @@ pub struct ResourceDesired {
     pub target: Option<TargetName>,
     /// Its properties.
     pub properties: Expr,
+    /// The object that it stands for, which exists already: it is adopted instead of created.
+    pub import: Option<NativeId>,
     /// What must be there first, beside what its properties refer to.
     pub depends_on: Vec<Dependency>,
     /// What becomes of its object when it is no longer wanted.

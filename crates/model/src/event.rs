@@ -73,6 +73,8 @@ pub enum EventAction {
     ReplaceCleanup,
     /// The object that a replacement left was kept.
     ReplaceRetained,
+    /// A resource took over an object that existed already.
+    Adopt,
     /// The ledger took over what was already there.
     Record,
     /// The outcome of an earlier, interrupted effect was settled.

@@ -319,6 +319,8 @@ pub enum Undo {
     DeleteCreated,
     /// Leaves the object and says so.
     KeepRetained,
+    /// Gives up the object that the step adopted, which stays as it is.
+    Release,
 }
 
 /// Why a step is in a plan: a chain from the effect to the change that started it.

@@ -61,6 +61,21 @@ pub enum Kind {
     Any,
 }
 
+impl Kind {
+    /// The type as JSON Schema spells it; `None` for anything.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::String => Some("string"),
+            Self::Boolean => Some("boolean"),
+            Self::Integer => Some("integer"),
+            Self::Number => Some("number"),
+            Self::Array => Some("array"),
+            Self::Object => Some("object"),
+            Self::Any => None,
+        }
+    }
+}
+
 /// How the planner treats a property; the names are those of seed 1, "FieldHint".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -208,7 +208,10 @@ impl<'p> Checker<'p> {
         if !self.stacks.contains_key(&step.stack) {
             self.faults.push(PlanFault::Stack { step: step.id, stack: step.stack.clone() });
         }
-        let calls = matches!(step.action, Action::Create | Action::Update | Action::Replace | Action::Read);
+        let calls = matches!(
+            step.action,
+            Action::Create | Action::Update | Action::Replace | Action::Read | Action::Adopt { .. }
+        );
         if calls && !self.plan.types.contains_key(&step.type_name) {
             let type_name = step.type_name.to_string();
             self.faults.push(PlanFault::Type { step: step.id, type_name });
@@ -275,7 +278,7 @@ impl<'p> Checker<'p> {
         let excused = self.resolved.contains(&step.row);
         match step.action {
             Action::Create => excused || matches!(step.guard, Guard::Absent { .. }),
-            Action::Update | Action::Delete { .. } => {
+            Action::Update | Action::Delete { .. } | Action::Adopt { .. } => {
                 excused || matches!(step.guard, Guard::Unchanged { .. })
             }
             Action::Replace => {
@@ -308,10 +311,12 @@ impl<'p> Checker<'p> {
     }
 
     fn may_undo(&self, step: &Step) -> bool {
+        let adopts = matches!(step.action, Action::Adopt { .. });
         let rolls_back =
             self.stacks.get(&step.stack).is_some_and(|stack| stack.on_failure == OnFailure::RollBack);
         match step.undo {
-            Undo::Nothing => step.action != Action::Create || !rolls_back,
+            Undo::Nothing => !(step.action == Action::Create || adopts) || !rolls_back,
+            Undo::Release => rolls_back && adopts,
             Undo::DeleteCreated => {
                 rolls_back && step.action == Action::Create && step.deletion_policy == DeletionPolicy::Delete
             }

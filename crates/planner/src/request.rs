@@ -1,7 +1,8 @@
 //! What a plan is made from, and what is made.
 
 use formwork_model::{
-    Catalog, Desired, Diagnostics, InstanceKey, Observation, OperationKind, Plan, Row, RowId, SecretSlots,
+    Catalog, Certainty, Desired, Diagnostics, InstanceKey, NativeId, Object, Observation, OperationKind,
+    Plan, ResourceDesired, Row, RowId, SecretSlots, Stored, TargetName, TargetRev, Timestamp, TypeName,
 };
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ pub struct PlanRequest<'a> {
     pub rows: &'a [Row],
     /// What was seen of them.
     pub observations: &'a BTreeMap<RowId, Observation>,
+    /// What was found of the objects that declarations import.
+    pub imports: &'a Imports,
     /// The types that exist.
     pub catalog: &'a dyn Catalog,
     /// What secrets are compared under.
@@ -23,6 +26,44 @@ pub struct PlanRequest<'a> {
     /// Whether values may still be missing, because the plan is only looked at: what has none is
     /// left out then, instead of refused.
     pub incomplete: bool,
+}
+
+/// What was found of each object that a declaration imports, by its type and id.
+pub type Imports = BTreeMap<(TypeName, NativeId), Import>;
+
+/// What was found of an object that a declaration imports.
+#[derive(Clone, Debug)]
+pub enum Import {
+    /// It is there and nobody's: the row as it will stand once it has it.
+    Free(Box<Row>),
+    /// It cannot be taken over, and why: a sentence's end, after its logical id.
+    Refused(String),
+}
+
+impl Import {
+    /// An object that is there with these properties, for a declaration and the row of its label,
+    /// if there is one already.
+    pub fn free(
+        resource: &ResourceDesired,
+        native_id: &NativeId,
+        row: Option<&Row>,
+        (properties, at): (Stored, Timestamp),
+    ) -> Self {
+        let new = || Row::new("".into(), "".into(), resource.label.clone(), resource.type_name.clone(), 0);
+        let name = resource.target.clone().unwrap_or_else(|| TargetName::from(""));
+        let object = Object {
+            native_id: native_id.clone(),
+            type_name: resource.type_name.clone(),
+            target: TargetRev { name, revision: 0 },
+            deletion_policy: resource.deletion_policy,
+            sent: properties.clone(),
+            echo: properties.clone(),
+            observed: Some((properties, at)),
+            certainty: Certainty::Certain,
+        };
+        let row = row.cloned().unwrap_or_else(new);
+        Self::Free(Box::new(Row { current: Some(object), deposed: Vec::new(), intent: None, ..row }))
+    }
 }
 
 /// A plan, and what belongs to it but may not be written into it.

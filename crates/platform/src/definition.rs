@@ -1,13 +1,16 @@
 //! What a type's file provides, and how the rest of the program sees it.
 
 use crate::{
-    Findings, Node, Reference, Refusal, RestRoute, references, rest::Filter, scene::Scene, signing,
-    versions::Versions,
+    Findings, Node, PlatformCatalog, Reference, Refusal, RestRoute, references,
+    rest::Filter,
+    scene::Scene,
+    signing,
+    versions::{LABEL, Versions},
 };
 use formwork_model::{
-    ActorId, CheckContext, Concurrency, Expr, IamActions, ImmutableRule, InstanceKey, Json, LookupRule, Path,
-    ProjectId, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, Timestamp, TypeCapabilities,
-    TypeRules, WireCode, WriteOnlyRule,
+    ActorId, CheckContext, Concurrency, Expr, IamActions, ImmutableRule, InstanceKey, Json, Kind, LookupRule,
+    Path, ProjectId, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping, Timestamp,
+    TypeCapabilities, TypeRules, WireCode, WriteOnlyRule,
 };
 use formwork_store::{DomainError, DomainTx, Link, StoredObject, UniqueKey};
 use indexmap::IndexMap;
@@ -272,6 +275,8 @@ pub(crate) struct Act<'a> {
     pub(crate) object: StoredObject,
     /// Who asked for it.
     pub(crate) actor: &'a ActorId,
+    /// What came along: what the action takes, checked by kind.
+    pub(crate) body: &'a serde_json::Map<String, Json>,
 }
 
 /// A member of a representation that cannot be declared.
@@ -305,6 +310,10 @@ impl TypeEntry {
             |properties| Schema { type_name: definition.name.into(), doc: definition.doc.into(), properties };
         let schema = Arc::new(of(properties.clone()));
         properties.extend(kind.rest_properties().into_iter().map(|(name, property)| (name.into(), property)));
+        if kind.versioned().is_some() {
+            let doc = "What to call the version that this write makes.";
+            properties.insert(LABEL.into(), PropertySchema::new(Kind::String, doc).nullable());
+        }
         let stored = Arc::new(of(properties));
         let capabilities = capabilities(kind, &definition);
         let versions = kind.versioned().map(Versions::dependents);
@@ -325,6 +334,11 @@ impl TypeEntry {
 
     pub(crate) fn srn_parent(&self) -> Option<&'static str> {
         self.kind.srn_parent()
+    }
+
+    /// Whether a template may declare it; otherwise it is a record that only the routes make.
+    pub(crate) fn is_declarable(&self) -> bool {
+        PlatformCatalog::shared().declarable(self.name()).is_some()
     }
 
     pub(crate) fn is_global(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::{
     references,
     scene::{Revealed, Scene},
     signing,
-    versions::Written,
+    versions::{LABEL, Written},
 };
 use formwork_model::{
     ActorId, DiagnosticCode, ImmutableRule, InstanceKey, Json, Path, ProjectId, Segment, TypeRules, WireCode,
@@ -177,11 +177,30 @@ fn merged(
         secrets.insert(path.clone());
     }
     let properties = completed(tx, entry, properties)?;
+    let properties = unlabelled(entry, properties, before.properties.expose(), given);
     if let Some(path) = still_shut(stored, before, &secrets) {
         let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
         return Err(Refusal::new(WireCode::SecretNotDecryptable, message).into());
     }
     Ok((properties, secrets))
+}
+
+/// The properties without the label of the version before: it named that one, not what this write
+/// makes.
+fn unlabelled(entry: &TypeEntry, properties: Secret<Json>, before: &Json, given: &Given) -> Secret<Json> {
+    let after = properties.expose();
+    if names(given, LABEL) || after.get(LABEL).is_none() {
+        return properties;
+    }
+    let at = |bag: &Json, name: &str| bag.get(name).cloned().unwrap_or_default();
+    let mut others = entry.stored_schema().properties.keys().filter(|name| ***name != *LABEL);
+    let changes = others.any(|name| !same(&at(before, name), &at(after, name)));
+    if !changes {
+        return properties;
+    }
+    let mut members = members_of(after);
+    members.shift_remove(LABEL);
+    Secret::new(Json::Object(members))
 }
 
 /// The stored properties that the write leaves as they are. One that replaces everything need not

@@ -30,6 +30,7 @@ mod rest;
 mod rewrite;
 mod scene;
 mod signing;
+mod tags;
 mod types;
 mod versions;
 mod view;
@@ -37,8 +38,9 @@ mod view;
 pub use catalog::PlatformCatalog;
 pub use credentials::{policy_document, shown_properties};
 pub use rest::{
-    ActionMethod, Caller, Companion, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent,
-    RestRoute, TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
+    ActionBody, ActionField, ActionMethod, Caller, Companion, DeleteStatus, FileBytes, MOST_FILE_BYTES, Made,
+    PlatformError, RestAction, RestList, RestParent, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
+    rest_routes, rest_schema,
 };
 pub use types::ApiKeyRecord;
 
@@ -50,7 +52,7 @@ pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};
 
-use formwork_model::{InstanceKey, TypeName};
+use formwork_model::{Diagnostic, DiagnosticCode, InstanceKey, Json, Path, TypeName};
 use formwork_store::Store;
 use std::sync::Arc;
 
@@ -92,6 +94,21 @@ impl Platform {
     /// Whether a type's objects belong to no project, so that only the admin role reaches them.
     pub fn is_global(name: &TypeName) -> bool {
         PlatformCatalog::shared().entry(name.as_str()).is_some_and(|entry| entry.is_global())
+    }
+
+    /// What is wrong with properties that a type could have, as far as they say it themselves: what
+    /// they refer to is not looked up. What is missing counts too, but for the names in `optional`.
+    pub fn check(type_name: &TypeName, properties: &Json, optional: &[&str]) -> Vec<Diagnostic> {
+        let Some(entry) = PlatformCatalog::shared().entry(type_name.as_str()) else { return Vec::new() };
+        let mut findings = Findings::default();
+        let node = Node::Plain(properties);
+        check_bag(entry, node, Completeness::Partial, &mut findings);
+        for name in bag::missing(entry, node).into_iter().filter(|name| !optional.contains(name)) {
+            let message = format!("`{name}` is required");
+            findings.error(DiagnosticCode::MissingProperty, Path::of([name]), message);
+        }
+        entry.kind().check(node, &mut findings);
+        findings.into_diagnostics().collect()
     }
 
     pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {

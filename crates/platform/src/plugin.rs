@@ -12,8 +12,7 @@ use async_trait::async_trait;
 use formwork_model::{Json, NativeId, OperationErrorCode, TypeName, WireCode};
 use formwork_plugin::{
     CallContext, CreateRequest, DeleteBlocker, DeleteRequest, ListRequest, ListResult, Operation,
-    OperationStatus, PluginError, ProgressResult, ReadRequest, ReadResult, ResourcePlugin, StatusRequest,
-    UpdateRequest,
+    OperationStatus, PluginError, ProgressResult, ReadRequest, ReadResult, ResourcePlugin, UpdateRequest,
 };
 use formwork_store::{DomainError, DomainJob, ListQuery, StoreError};
 use serde::Deserialize;
@@ -61,27 +60,22 @@ impl ResourcePlugin for Platform {
     async fn read(&self, context: &CallContext, request: ReadRequest) -> Result<ReadResult, PluginError> {
         let found =
             self.store.reader().object(request.native_id.as_str()).await.map_err(|error| lost(&error))?;
-        let mut result = ReadResult {
-            resource_type: request.resource_type.clone(),
-            native_id: request.native_id,
-            resource_properties: None,
-            error_code: Some(OperationErrorCode::NotFound),
-            secret_digests: Vec::new(),
-        };
-        let Some(entry) = Self::declarable(&request.resource_type) else { return Ok(result) };
-        let ours = found.filter(|object| entry.owns(object, &context.project));
-        let Some(object) = ours else { return Ok(result) };
+        let ReadRequest { resource_type, native_id, .. } = request;
+        let entry = Self::declarable(&resource_type);
+        let ours = entry.zip(found).filter(|(entry, object)| entry.owns(object, &context.project));
+        let Some((entry, object)) = ours else { return Ok(ReadResult::absent(resource_type, native_id)) };
         match View::of(&entry, &self.key, &object) {
-            Ok(view) => {
-                result.error_code = None;
-                result.resource_properties = Some(view.properties);
-                result.secret_digests = view.digests;
-            }
+            Ok(view) => Ok(ReadResult {
+                secret_digests: view.digests,
+                ..ReadResult::present(resource_type, native_id, view.properties)
+            }),
             // The protocol gives a read no words to say why.
-            Err(DomainError::Refused { .. }) => result.error_code = Some(OperationErrorCode::InternalFailure),
-            Err(error) => return Err(lost(&StoreError::Object(error))),
+            Err(DomainError::Refused { .. }) => Ok(ReadResult {
+                error_code: Some(OperationErrorCode::InternalFailure),
+                ..ReadResult::absent(resource_type, native_id)
+            }),
+            Err(error) => Err(lost(&StoreError::Object(error))),
         }
-        Ok(result)
     }
 
     async fn update(
@@ -132,22 +126,9 @@ impl ResourcePlugin for Platform {
             Ok(Json::Null)
         });
         match self.run(context, &entry, job).await {
-            Ok(_) => Ok(ProgressResult {
-                resource_properties: None,
-                ..ProgressResult::success(operation, request.native_id, Json::Null)
-            }),
+            Ok(_) => Ok(ProgressResult::deleted(request.native_id)),
             Err(failed) => failure(operation, failed),
         }
-    }
-
-    async fn status(
-        &self,
-        _context: &CallContext,
-        request: StatusRequest,
-    ) -> Result<ProgressResult, PluginError> {
-        // Every call is done when it answers, so nobody was ever given an id to ask with.
-        let message = format!("No call goes on under the id `{}`", request.request_id);
-        Ok(ProgressResult::failure(Operation::CheckStatus, OperationErrorCode::NotFound, message))
     }
 
     async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError> {

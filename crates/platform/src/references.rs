@@ -27,6 +27,7 @@ pub(crate) enum RefKind {
     Orchestration,
     ApiKey,
     Eval,
+    Trigger,
 }
 
 impl RefKind {
@@ -52,6 +53,7 @@ impl RefKind {
             Self::Orchestration,
             Self::ApiKey,
             Self::Eval,
+            Self::Trigger,
         ]
         .into_iter()
         .find(|kind| kind.type_name() == type_name)
@@ -78,6 +80,7 @@ impl RefKind {
             Self::Orchestration => "orchestration",
             Self::ApiKey => "api_key",
             Self::Eval => "eval",
+            Self::Trigger => "trigger",
         }
     }
 
@@ -104,6 +107,7 @@ impl RefKind {
             Self::Orchestration => (WireCode::ValidationFailed, "Orchestration"),
             Self::ApiKey => (WireCode::ValidationFailed, "API key"),
             Self::Eval => (WireCode::ValidationFailed, "Eval"),
+            Self::Trigger => (WireCode::ValidationFailed, "Trigger"),
         };
         Refusal::new(code, format!("{noun} not found: {id}"))
     }

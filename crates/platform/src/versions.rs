@@ -4,8 +4,8 @@
 //! A versioned type names its [`Versions`]; nothing else is up to it.
 
 use crate::{
-    Act, ActionMethod, Completeness, Definition, DependentRule, Dependents, PlatformCatalog, PlatformType,
-    Refusal, RestAction, RestParent, RestRoute,
+    Act, Completeness, Definition, DependentRule, Dependents, PlatformCatalog, PlatformType, Refusal,
+    RestAction, RestParent, RestRoute,
     document::Document,
     draft::{self, Given},
     ids::new_id,
@@ -22,6 +22,8 @@ use std::collections::BTreeSet;
 
 /// The member of the system part and of representations that counts the writes.
 pub(crate) const VERSION: &str = "version";
+/// The property of a versioned type that names the version which a write makes.
+pub(crate) const LABEL: &str = "version_label";
 const CREATED_BY: &str = "created_by";
 const PROPERTIES: &str = "properties";
 
@@ -63,7 +65,7 @@ const fn route(
 }
 
 const fn restore(operation: &'static str) -> RestAction {
-    RestAction { method: ActionMethod::Post, path: "restore", operation }
+    RestAction::post("restore", operation)
 }
 
 static AGENT_ROUTE: RestRoute = route(
@@ -163,6 +165,7 @@ impl PlatformType for Versions {
             properties: vec![
                 (self.of[0], PropertySchema::new(Kind::String, "What it is a version of.").refers_to(parent)),
                 (VERSION, PropertySchema::new(Kind::Integer, "Its number, from 1.")),
+                (LABEL, PropertySchema::new(Kind::String, "What whoever wrote it called it.").nullable()),
                 (CREATED_BY, PropertySchema::new(Kind::String, "Who wrote it.")),
                 (PROPERTIES, PropertySchema::new(Kind::Object, "What was written.")),
             ],
@@ -238,12 +241,19 @@ impl Versions {
         let number = system.get(VERSION).and_then(Json::as_u64).unwrap_or(0) + 1;
         system.insert(VERSION.to_owned(), json!(number));
         let id = new_id(self.id_prefix);
-        let plain = Secret::new(json!({
+        let mut properties = written.properties.expose().clone();
+        // It names this version, so writing it again must not name that one too.
+        let label = properties.as_object_mut().and_then(|members| members.shift_remove(LABEL));
+        let mut record = json!({
             self.of[0]: written.id,
             VERSION: number,
             CREATED_BY: written.actor,
-            PROPERTIES: written.properties.expose(),
-        }));
+            PROPERTIES: properties,
+        });
+        if let Some(label) = label {
+            record[LABEL] = label;
+        }
+        let plain = Secret::new(record);
         let at = Path::of([PROPERTIES]);
         let secrets = written.secrets.iter().map(|path| at.join(path)).collect();
         tx.insert(NewObject {
@@ -261,7 +271,7 @@ impl Versions {
     fn is_due(&self, written: &Written<'_>) -> bool {
         let after = written.properties.expose();
         let changes = |name: &&str| written.before.is_none_or(|before| before.get(*name) != after.get(*name));
-        self.watched.is_empty() || self.watched.iter().any(changes)
+        self.watched.is_empty() || self.watched.iter().chain(&[LABEL]).any(changes)
     }
 
     /// The versions as what goes when the object goes.

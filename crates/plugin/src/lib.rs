@@ -85,7 +85,8 @@ pub trait ResourcePlugin: Send + Sync + 'static {
         request: DeleteRequest,
     ) -> Result<ProgressResult, PluginError>;
 
-    /// Asks how a call goes that answered [`OperationStatus::InProgress`].
+    /// Asks how a call goes that answered [`OperationStatus::InProgress`]. A plugin whose calls are
+    /// all over when they answer never gave anybody an id to ask with, and need not write this.
     ///
     /// # Errors
     /// [`PluginError`] for the unexpected only.
@@ -93,13 +94,21 @@ pub trait ResourcePlugin: Send + Sync + 'static {
         &self,
         context: &CallContext,
         request: StatusRequest,
-    ) -> Result<ProgressResult, PluginError>;
+    ) -> Result<ProgressResult, PluginError> {
+        let _ = context;
+        let message = format!("No call goes on under the id `{}`", request.request_id);
+        Ok(ProgressResult::failure(Operation::CheckStatus, OperationErrorCode::NotFound, message))
+    }
 
-    /// Lists the native ids of a type, a page at a time.
+    /// Lists the native ids of a type, a page at a time; nothing, where the capabilities of the types
+    /// say that they can't be listed.
     ///
     /// # Errors
     /// [`PluginError`] for the unexpected only.
-    async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError>;
+    async fn list(&self, context: &CallContext, request: ListRequest) -> Result<ListResult, PluginError> {
+        let _ = (context, request);
+        Ok(ListResult::default())
+    }
 
     /// Ours: why deleting these objects would be refused, asked before a teardown begins, if the
     /// capabilities of one of their types say `delete_blockers`. What blocks one of them counts only

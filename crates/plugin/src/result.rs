@@ -48,6 +48,11 @@ impl ProgressResult {
         }
     }
 
+    /// The object is gone.
+    pub fn deleted(native_id: NativeId) -> Self {
+        Self { native_id: Some(native_id), ..Self::of(Operation::Delete, OperationStatus::Success) }
+    }
+
     /// It failed.
     pub fn failure(operation: Operation, code: OperationErrorCode, message: impl Into<String>) -> Self {
         Self {
@@ -134,6 +139,25 @@ pub struct ReadResult {
     /// Ours: digests of the secrets that were left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret_digests: Vec<(Path, Digest)>,
+}
+
+impl ReadResult {
+    /// The object is there, with these properties.
+    pub fn present(resource_type: TypeName, native_id: NativeId, properties: Json) -> Self {
+        let error_code = None;
+        Self { resource_properties: Some(properties), error_code, ..Self::absent(resource_type, native_id) }
+    }
+
+    /// There is no such object.
+    pub fn absent(resource_type: TypeName, native_id: NativeId) -> Self {
+        Self {
+            resource_type,
+            native_id,
+            resource_properties: None,
+            error_code: Some(OperationErrorCode::NotFound),
+            secret_digests: Vec::new(),
+        }
+    }
 }
 
 /// One page of a type's native ids.

@@ -90,6 +90,9 @@ pub(crate) fn table() -> Vec<Endpoint> {
     all.extend(routes::tokens::endpoints());
     all.extend(routes::users::endpoints());
     all.extend(routes::audit::endpoints());
+    all.extend(routes::prices::endpoints());
+    all.extend(routes::orchestrations::endpoints());
+    all.extend(routes::files::endpoints());
     all.extend(routes::resources::endpoints());
     all.extend(routes::system::endpoints());
     all

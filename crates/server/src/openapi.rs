@@ -82,6 +82,10 @@ fn responses(endpoint: &Endpoint) -> Json {
         if endpoint.operation_id == "listOperationEvents" {
             response["content"]["text/event-stream"] = json!({ "schema": { "type": "string" } });
         }
+        if endpoint.operation_id == "downloadFile" {
+            // Whatever the file says it is.
+            response["content"] = json!({ "*/*": { "schema": schema } });
+        }
         responses.insert(status.to_string(), response);
     }
     let mut errors = endpoint.errors.clone();

@@ -36,7 +36,10 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::InvalidOutputSchema => StatusCode::BAD_REQUEST,
         W::Unauthorized => StatusCode::UNAUTHORIZED,
         W::Forbidden | W::ApiKeyProjectScope => StatusCode::FORBIDDEN,
-        W::ResourceNotFound | W::OrchestrationNotFound | W::WorkflowNotFound => StatusCode::NOT_FOUND,
+        W::ResourceNotFound
+        | W::OrchestrationNotFound
+        | W::OrchestrationRunNotFound
+        | W::WorkflowNotFound => StatusCode::NOT_FOUND,
         W::NameConflict
         | W::OperationInProgress
         | W::VersionConflict
@@ -47,6 +50,8 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::Canceled
         | W::StillReferenced
         | W::OutcomeUnknown
+        | W::TriggerNotActive
+        | W::OrchestrationRunNotCancellable
         | W::SingleSessionConflict
         | W::SessionClosed
         | W::GenerationContentUnavailable

@@ -132,6 +132,7 @@ impl Declared {
             target: None,
             properties: self.properties(stack),
             depends_on: depends_on.collect(),
+            import: None,
             deletion_policy: self.policy,
             metadata: None,
             properties_path: path.key("properties"),

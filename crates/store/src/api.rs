@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use formwork_model::{
     ClientToken, Event, Failure, Fence, JournalEntry, Json, NativeId, OperationId, OperationRecord,
     OperationStatus, OwnerId, Plan, PlanHash, ProjectId, Row, RowId, Sealed, SlotId, StackId, StepId, Stored,
-    Timestamp,
+    Timestamp, TypeName,
 };
 use std::sync::Arc;
 
@@ -122,6 +122,28 @@ pub struct Begin {
     pub requires: Vec<String>,
     /// The decisions that let it begin.
     pub audit: Vec<AuditRecord>,
+    /// Objects that it will take over: one that is another row's is a
+    /// [`StoreError::Owned`](crate::StoreError::Owned). From here on no other row can claim it.
+    pub claims: Vec<Claim>,
+}
+
+/// An object that is to become a row's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The row.
+    pub row: RowId,
+    /// The object.
+    pub object: OwnedObject,
+}
+
+/// An object at a provider, as rows are found by it: those that have it now, those that had it and
+/// have not deleted it yet, and those that are making it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OwnedObject {
+    /// The provider's id.
+    pub native_id: NativeId,
+    /// The type it was created as.
+    pub type_name: TypeName,
 }
 
 /// How a `begin` went.

@@ -1,6 +1,6 @@
 //! How a store fails.
 
-use formwork_model::{Label, OperationId, RowId, StackId};
+use formwork_model::{Label, NativeId, OperationId, RowId, StackId};
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +53,14 @@ pub enum StoreError {
         row: RowId,
         /// Rows that refer to it, by stack and label; of very many, the first.
         by: Vec<Referrer>,
+    },
+    /// An object that is to become a row's is another row's already.
+    #[error("another resource has the object `{native_id}`")]
+    Owned {
+        /// The row that was to have it.
+        row: RowId,
+        /// The object.
+        native_id: NativeId,
     },
     /// An object written along with a unit could not be.
     #[error(transparent)]

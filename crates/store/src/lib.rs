@@ -25,8 +25,8 @@ mod tables;
 pub mod testing;
 
 pub use api::{
-    AuditRecord, Begin, Begun, Finish, LeaseGuard, LeaseHolder, ObservationWrite, RowSlot, SavedPlan, Store,
-    TakenOver, Unit,
+    AuditRecord, Begin, Begun, Claim, Finish, LeaseGuard, LeaseHolder, ObservationWrite, OwnedObject,
+    RowSlot, SavedPlan, Store, TakenOver, Unit,
 };
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use domain::{DomainJob, DomainTx, Link, NewObject, ObjectChange, ObjectWrite, StoredObject, UniqueKey};

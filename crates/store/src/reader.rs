@@ -1,7 +1,7 @@
 //! The reading side of a store: planning, validating, status and diff hold this and nothing else,
 //! so they can't write.
 
-use crate::{AuditRecord, LeaseHolder, Link, SavedPlan, StoreError, StoredObject, UniqueKey};
+use crate::{AuditRecord, LeaseHolder, Link, OwnedObject, SavedPlan, StoreError, StoredObject, UniqueKey};
 use async_trait::async_trait;
 use formwork_model::{
     Event, JournalEntry, OperationId, OperationRecord, Plan, PlanHash, ProjectId, Row, RowId, Sealed, SlotId,
@@ -52,6 +52,9 @@ pub trait Reader: Send + Sync + 'static {
 
     /// One row.
     async fn row(&self, id: &RowId) -> Result<Option<Row>, StoreError>;
+
+    /// The rows, of whichever stack, that have an object, by id.
+    async fn owners(&self, object: &OwnedObject) -> Result<Vec<RowId>, StoreError>;
 
     /// The rows outside a stack that refer directly to rows of it: `(referrer, referred)`.
     async fn inbound(&self, stack: &StackId) -> Result<Vec<(RowId, RowId)>, StoreError>;

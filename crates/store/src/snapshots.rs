@@ -2,8 +2,8 @@
 
 use crate::tables::Tables;
 use crate::{
-    AuditRecord, LeaseHolder, ListQuery, OpenOperation, Page, Reader, SavedPlan, StoreError, StoredObject,
-    UniqueKey, rules,
+    AuditRecord, LeaseHolder, ListQuery, OpenOperation, OwnedObject, Page, Reader, SavedPlan, StoreError,
+    StoredObject, UniqueKey, rules,
 };
 use async_trait::async_trait;
 use formwork_model::{
@@ -30,6 +30,11 @@ impl<S: Snapshots> Reader for S {
     async fn row(&self, id: &RowId) -> Result<Option<Row>, StoreError> {
         let id = id.clone();
         self.read(move |tables| tables.row(&id)).await
+    }
+
+    async fn owners(&self, object: &OwnedObject) -> Result<Vec<RowId>, StoreError> {
+        let object = object.clone();
+        self.read(move |tables| tables.owners(&object)).await
     }
 
     async fn inbound(&self, stack: &StackId) -> Result<Vec<(RowId, RowId)>, StoreError> {

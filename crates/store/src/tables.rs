@@ -2,7 +2,9 @@
 //!
 //! The rules (`rules/`) are written once over these traits; a store only keeps and finds records.
 
-use crate::{AuditRecord, Link, ListQuery, Page, Referrer, SavedPlan, StoreError, StoredObject, UniqueKey};
+use crate::{
+    AuditRecord, Link, ListQuery, OwnedObject, Page, Referrer, SavedPlan, StoreError, StoredObject, UniqueKey,
+};
 use formwork_model::{
     ClientToken, Event, Fence, IntentKind, JournalEntry, Json, Label, OperationId, OperationRecord, OwnerId,
     Plan, PlanHash, ProjectId, Row, RowId, RowStatus, Sealed, SlotId, StackId, Timestamp,
@@ -135,6 +137,12 @@ pub(crate) trait RowTables {
     fn inbound(&mut self, stack: &StackId) -> Stored<Vec<(RowId, RowId)>>;
     /// Live rows of other stacks that refer to this one, by stack and label, at most `most`.
     fn foreign_referrers(&mut self, row: &RowId, stack: &StackId, most: usize) -> Stored<Vec<Referrer>>;
+    /// The objects that a row is found by, sorted.
+    fn objects_of(&mut self, row: &RowId) -> Stored<Vec<OwnedObject>>;
+    /// Stores which objects a row is found by, sorted, in place of those it was found by.
+    fn set_objects(&mut self, row: &RowId, objects: &[OwnedObject]) -> Stored<()>;
+    /// The rows that are found by an object, sorted.
+    fn owners(&mut self, object: &OwnedObject) -> Stored<Vec<RowId>>;
     fn row_slots(&mut self, row: &RowId) -> Stored<Vec<(SlotId, Sealed)>>;
     /// Stores a slot of a row; `None` wipes it.
     fn put_row_slot(&mut self, row: &RowId, slot: &SlotId, sealed: Option<&Sealed>) -> Stored<()>;
@@ -191,7 +199,8 @@ pub(crate) trait Tables:
 
 impl<T: LeaseTables + OperationTables + RowTables + ObjectTables + RecordTables> Tables for T {}
 
-/// The digest's tables in their order. Audit, saved plans and the expiry of leases are exempt
+/// The digest's tables in their order. What rows are found by is left out, since it follows from
+/// them; audit, saved plans and the expiry of leases are exempt
 /// (INV-5); so is whether an operation's history was compacted, beyond that its journal is gone.
 pub(crate) const DUMPED: [&str; 14] = [
     "lease",

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use formwork_model::{Json, Timestamp};
-use formwork_store::contract::World;
+use formwork_store::contract::{World, given};
 use formwork_store::{DomainTx, ManualClock, NewObject, SqliteOptions, SqliteStore, Store, StoreError};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -123,8 +123,29 @@ fn a_newer_format_is_refused_and_left_alone() {
         SqliteStore::open(file.path(), &file.options).map(drop),
         SqliteStore::open_read_only(file.path(), &file.options).map(drop),
     ] {
-        assert!(matches!(refused, Err(StoreError::Newer { found: 99, known: 1 })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::Newer { found: 99, known: 2 })), "{refused:?}");
     }
+}
+
+#[tokio::test]
+async fn rows_of_an_older_store_are_found_by_their_objects() {
+    let file = File::new();
+    let rows = (0..1_200).map(|number| given::live(&format!("r{number}"), "a", &[]));
+    given::settle(&*file.store, "make", "a", rows.collect()).await;
+    let path = file.path();
+    let File { store, directory, options, .. } = file;
+    drop(store);
+    tamper(
+        &path,
+        "DROP TABLE row_objects; UPDATE meta SET value = '1' WHERE key = 'format'; \
+         UPDATE rows SET body = '{half' WHERE id = 'r1'",
+    );
+    let store = SqliteStore::open(&path, &options).unwrap();
+    for (row, expected) in [("r0", true), ("r1", false), ("r999", true)] {
+        let found = store.reader().owners(&given::owned(&format!("native-{row}"))).await.unwrap();
+        assert_eq!(!found.is_empty(), expected, "{row}");
+    }
+    drop(directory);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! One request and its answer.
 
 use super::{AnswerBody, ApiError, Client, ClientError, TransportError, encode};
-use crate::{ErrorBody, json};
+use crate::{ErrorBody, WARNING, json};
 use bytes::{Bytes, BytesMut};
 use formwork_model::Json;
 use http_body_util::{BodyExt, Full};
@@ -49,6 +49,8 @@ pub struct Answer {
     pub status: u16,
     /// The body; `None` where it is empty.
     pub body: Option<Json>,
+    /// What the server warns of: that a formation owns what was changed.
+    pub warning: Option<String>,
 }
 
 /// A request, as the client's methods build it.
@@ -134,8 +136,8 @@ impl Call<'_> {
                 (answered, _) => answered,
             }
         };
-        let (status, bytes) = within(timeout, exchange).await?;
-        understand(status, &bytes)
+        let (status, bytes, warning) = within(timeout, exchange).await?;
+        Ok(Answer { warning, ..understand(status, &bytes)? })
     }
 
     /// The same request, if it may be sent twice.
@@ -152,17 +154,19 @@ impl Call<'_> {
         })
     }
 
-    async fn exchange(self) -> Result<(u16, Bytes), ClientError> {
+    async fn exchange(self) -> Result<(u16, Bytes, Option<String>), ClientError> {
         let (limit, endpoint) = (self.client.max_answer, self.client.authority.clone());
         let response = self.send().await?;
         let status = response.status().as_u16();
+        let warning = response.headers().get(WARNING).and_then(|value| value.to_str().ok());
+        let warning = warning.map(str::to_owned);
         let bytes = collect(response.into_body(), limit, &endpoint).await?;
-        Ok((status, bytes))
+        Ok((status, bytes, warning))
     }
 
     /// Sends it and decodes the answer.
     pub(super) async fn decoded<T: DeserializeOwned>(self) -> Result<T, ClientError> {
-        let Answer { status, body } = self.answer().await?;
+        let Answer { status, body, .. } = self.answer().await?;
         let unexpected = |source| TransportError::Unexpected { status, source: Some(source) };
         Ok(serde_json::from_value(body.unwrap_or_default()).map_err(unexpected)?)
     }
@@ -239,12 +243,12 @@ pub(super) async fn collect(
 pub(super) fn understand(status: u16, bytes: &[u8]) -> Result<Answer, ClientError> {
     let succeeded = (200..300).contains(&status);
     if bytes.is_empty() && succeeded {
-        return Ok(Answer { status, body: None });
+        return Ok(Answer { status, body: None, warning: None });
     }
     let body = json::parse(bytes, json::ANSWER_DEPTH)
         .map_err(|source| TransportError::NotJson { status, source })?;
     if succeeded {
-        return Ok(Answer { status, body: Some(body) });
+        return Ok(Answer { status, body: Some(body), warning: None });
     }
     match serde_json::from_value::<ErrorBody>(body) {
         Ok(body) if status >= 400 => Err(ApiError { status, body: body.error }.into()),

@@ -5,9 +5,14 @@ use super::kebab;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use formwork_api::Client;
 use formwork_model::{Kind, PropertySchema, Schema};
-use formwork_platform::{RestAction, RestRoute, UpdateMode, rest_routes, rest_schema};
+use formwork_platform::{
+    ActionBody, ActionField, RestAction, RestRoute, UpdateMode, rest_routes, rest_schema,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The flag of an action that takes texts by name.
+const TEXTS: &str = "texts";
 
 /// A command on a resource type.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ pub(crate) enum ResourceAction {
     Get { id: String },
     Update { id: String, body: Result<Map<String, Value>, String> },
     Delete { id: String, force: bool },
-    Act { id: String, action: &'static RestAction },
+    Act { id: String, action: &'static RestAction, body: Result<Option<Map<String, Value>>, String> },
 }
 
 /// Adds the commands of all types.
@@ -63,7 +68,10 @@ fn commands(route: &'static RestRoute, title: &str, schema: &Schema) -> Vec<Comm
         let force = route.force.then(|| force.help("Take its dependents along"));
         all.push(command(delete, "Delete", title).args(id_flags(route)).args(parent_flag(route)).args(force));
     }
-    let act = |action: &RestAction| command(action.operation, action.path, title).args(id_flags(route));
+    let act = |action: &RestAction| {
+        let command = command(action.operation, action.path, title).args(id_flags(route));
+        command.args(parent_flag(route)).args(action_flags(action))
+    };
     all.extend(route.actions.iter().map(act));
     all
 }
@@ -100,7 +108,7 @@ pub(super) fn call(name: &str, matches: &ArgMatches) -> Option<ResourceCall> {
             let force = route.force && matches.get_flag("force");
             ResourceAction::Delete { id: id(matches), force }
         } else if let Some(action) = route.actions.iter().find(|action| is(action.operation)) {
-            ResourceAction::Act { id: id(matches), action }
+            ResourceAction::Act { id: id(matches), action, body: action_body(action, matches) }
         } else {
             return None;
         };
@@ -152,14 +160,62 @@ fn property_flags(schema: &Schema) -> impl Iterator<Item = Arg> {
         let help = property.doc.trim_end_matches('.').to_owned();
         Arg::new(format!("property.{name}"))
             .long(flag)
-            .value_name(value_name(property))
+            .value_name(value_name(property.kind))
             .help(help)
             .allow_hyphen_values(true)
     })
 }
 
-fn value_name(property: &PropertySchema) -> &'static str {
-    match property.kind {
+/// The flags of what an action takes.
+fn action_flags(action: &RestAction) -> Vec<Arg> {
+    match action.takes {
+        ActionBody::Nothing => Vec::new(),
+        ActionBody::Texts => {
+            let flag = Arg::new(TEXTS).long(action.path).value_name("JSON").required(true);
+            vec![flag.help("An object of texts by name")]
+        }
+        ActionBody::Fields(fields) => {
+            let flag = |field: &ActionField| {
+                Arg::new(format!("field.{}", field.name))
+                    .long(kebab(field.name))
+                    .value_name(value_name(field.kind))
+                    .help(field.doc.trim_end_matches('.').to_owned())
+                    .required(field.required)
+                    .allow_hyphen_values(true)
+            };
+            fields.iter().map(flag).collect()
+        }
+    }
+}
+
+/// The body that an action's flags make; `None` for one that takes none.
+fn action_body(action: &RestAction, matches: &ArgMatches) -> Result<Option<Map<String, Value>>, String> {
+    let mut members = Map::new();
+    match action.takes {
+        ActionBody::Nothing => return Ok(None),
+        ActionBody::Texts => {
+            let text = matches.get_one::<String>(TEXTS).map_or("", String::as_str);
+            let Ok(Value::Object(texts)) = serde_json::from_str(text) else {
+                return Err(format!("`--{}` must be a JSON object", action.path));
+            };
+            members = texts;
+        }
+        ActionBody::Fields(fields) => {
+            for field in fields {
+                let Some(text) = matches.get_one::<String>(&format!("field.{}", field.name)) else {
+                    continue;
+                };
+                let value = parsed(field.kind, text)
+                    .map_err(|expected| format!("`--{}` must be {expected}", kebab(field.name)))?;
+                members.insert(field.name.to_owned(), value);
+            }
+        }
+    }
+    Ok(Some(members))
+}
+
+fn value_name(kind: Kind) -> &'static str {
+    match kind {
         Kind::String => "TEXT",
         Kind::Boolean => "BOOL",
         Kind::Integer | Kind::Number => "N",
@@ -190,8 +246,12 @@ fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
     if property.nullable && text == "null" {
         return Ok(Value::Null);
     }
+    parsed(property.kind, text)
+}
+
+fn parsed(kind: Kind, text: &str) -> Result<Value, &'static str> {
     let parsed = || serde_json::from_str::<Value>(text).ok();
-    match property.kind {
+    match kind {
         Kind::String => Ok(Value::from(text)),
         Kind::Any => Ok(parsed().unwrap_or_else(|| Value::from(text))),
         Kind::Boolean => parsed().filter(Value::is_boolean).ok_or("`true` or `false`"),

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::session::Session;
 use crate::ui::json;
 use formwork_api::{Client, HttpMethod};
+use formwork_formation::clean;
 use serde_json::{Value, json};
 
 /// The query of a page.
@@ -30,6 +31,9 @@ pub(crate) async fn show(
     body: Option<&Value>,
 ) -> Result<Exit, CommandError> {
     let answer = session.client().request(method, path, query, body).await?;
+    if let Some(warning) = &answer.warning {
+        crate::ui::say(format_args!("warning: {}", clean(warning)));
+    }
     json::print(&answer.body.unwrap_or_else(|| json!({ "success": true })))?;
     Ok(Exit::Done)
 }

@@ -28,13 +28,16 @@ pub(crate) async fn run(session: &Session, call: ResourceCall) -> Result<Exit, C
             let body = Value::Object(body.map_err(CommandError::Argument)?);
             show(session, update, &format!("{}{suffix}", item(&id)), &[], Some(&body)).await
         }
-        ResourceAction::Act { id, action } => {
+        ResourceAction::Act { id, action, body } => {
             let method = match action.method {
                 ActionMethod::Get | ActionMethod::Reveal => HttpMethod::Get,
                 ActionMethod::Post => HttpMethod::Post,
+                ActionMethod::Put => HttpMethod::Put,
+                ActionMethod::Patch => HttpMethod::Patch,
                 ActionMethod::Delete => HttpMethod::Delete,
             };
-            show(session, method, &format!("{}/{}", item(&id), action.path), &[], None).await
+            let body = body.map_err(CommandError::Argument)?.map(Value::Object);
+            show(session, method, &format!("{}/{}", item(&id), action.path), &[], body.as_ref()).await
         }
         ResourceAction::Delete { id, force } => {
             let query: &[_] = if force { &[("force", "true")] } else { &[] };

@@ -49,6 +49,7 @@ fn summary(planned: &Value) -> String {
     let count = |action: &str| changes(planned).filter(|change| change["action"] == action).count();
     let parts = [
         ("create", "to create"),
+        ("adopt", "to adopt"),
         ("update", "to update"),
         ("replace", "to replace"),
         ("delete", "to delete"),
@@ -82,6 +83,7 @@ fn line(
     let field = |key: &str| change[key].as_str().unwrap_or_default();
     let (symbol, tone) = match field("action") {
         "create" => ("+", style.done),
+        "adopt" => ("«", style.warning),
         "update" => ("~", style.warning),
         "replace" => ("±", style.warning),
         "delete" => ("-", style.error),
@@ -113,7 +115,7 @@ fn place(change: &Value, source: Option<&SourceText>) -> Option<String> {
 
 /// The top-level properties of an update that differ.
 fn properties(text: &mut String, change: &Value, style: Styles) {
-    if !matches!(change["action"].as_str(), Some("update" | "replace")) {
+    if !matches!(change["action"].as_str(), Some("update" | "replace" | "adopt")) {
         return;
     }
     let (desired, current) = (&change["diff"]["desired"], &change["diff"]["current"]);
@@ -164,6 +166,9 @@ mod tests {
                  "cause": [{"text": "`name` changed"}],
                  "diff": {"desired": {"name": "bot"}, "current": {"name": "old"}}},
                 {"logical_id": "Old", "resource_type": "webhook", "action": "delete"},
+                {"logical_id": "Kept", "resource_type": "memory", "action": "adopt",
+                 "cause": [{"text": "`Kept` takes over `mem_1`"}],
+                 "diff": {"desired": {"name": "new"}, "current": {"name": "old"}}},
             ],
             "plan_hash": "abc",
         });
@@ -171,7 +176,7 @@ mod tests {
         let coloured = render(&planned, Some(&source), Styles::new());
         let plain = anstream::adapter::strip_str(&coloured).to_string();
         insta::assert_snapshot!(plain, @r#"
-        Plan   1 to update · 1 to replace · 1 to delete · 1 unchanged
+        Plan   1 to adopt · 1 to update · 1 to replace · 1 to delete · 1 unchanged
 
           ~ secret   Key
               value  (secret)
@@ -179,6 +184,9 @@ mod tests {
               `name` changed
               name  "old" → "bot"
           - webhook  Old
+          « memory   Kept
+              `Kept` takes over `mem_1`
+              name  "old" → "new"
 
         plan hash: abc
         "#);

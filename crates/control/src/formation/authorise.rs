@@ -50,7 +50,11 @@ impl Control {
         let mut demands = Demands { denied: Vec::new(), counts: BTreeMap::new() };
         // A replacement may delete in two steps what a person deletes once.
         let mut told = BTreeSet::new();
-        for step in &ready.plan.steps {
+        // What an object that is adopted takes is asked of the object, not of each step about it.
+        let adopts = |step: &&Step| matches!(step.action, Action::Adopt { .. });
+        let adopted: BTreeSet<&RowRef> =
+            ready.plan.steps.iter().filter(adopts).map(|step| &step.row).collect();
+        for step in ready.plan.steps.iter().filter(|step| !adopted.contains(&step.row)) {
             let Some((action, allowed)) = asking.ask(step) else { continue };
             *demands.counts.entry(action.clone()).or_default() += 1;
             if !allowed && told.insert((&step.stack, &step.label, action.clone())) {
@@ -77,7 +81,8 @@ impl Control {
         project: &ProjectId,
         ready: &Ready,
     ) -> Result<PermittedPlan, ControlError> {
-        let Demands { denied, counts } = self.demands(p, project, ready);
+        let Demands { mut denied, counts } = self.demands(p, project, ready);
+        denied.extend(self.denied_imports(p, &ready.plan).await?);
         if denied.is_empty() {
             return Ok(PermittedPlan { permit, counts });
         }
@@ -171,19 +176,18 @@ fn verb(step: &Step) -> Option<Verb> {
     let retained = step.deletion_policy == DeletionPolicy::Retain;
     match &step.action {
         Action::Create | Action::Replace => Some(Verb::Create),
-        Action::Update | Action::Record | Action::NoOp | Action::Adopt { .. } | Action::Rename { .. } => {
-            Some(Verb::Update)
-        }
+        Action::Update | Action::Record | Action::NoOp | Action::Rename { .. } => Some(Verb::Update),
         Action::Cleanup { .. } if retained => None,
         Action::Delete { .. } | Action::Cleanup { .. } => Some(Verb::Delete),
-        Action::Forget | Action::Read | Action::Resolve => None,
+        // What an adoption takes is asked of the object itself.
+        Action::Forget | Action::Read | Action::Resolve | Action::Adopt { .. } => None,
     }
 }
 
 /// The object that a step is about.
 fn native_id<'a>(step: &'a Step, row: Option<&'a Row>) -> Option<&'a NativeId> {
     match &step.action {
-        Action::Cleanup { native_id: Some(id) } | Action::Adopt { native_id: id } => Some(id),
+        Action::Cleanup { native_id: Some(id) } => Some(id),
         _ => row.and_then(|row| row.current.as_ref()).map(|object| &object.native_id),
     }
 }

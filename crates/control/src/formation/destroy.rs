@@ -39,6 +39,7 @@ impl Control {
             desired: &desired,
             rows: &rows,
             observations: &BTreeMap::new(),
+            imports: &BTreeMap::new(),
             catalog: &*self.catalog,
             key: &self.key,
             incomplete: false,

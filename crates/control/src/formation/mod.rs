@@ -7,6 +7,7 @@ mod drift;
 mod graph;
 mod handlers;
 mod history;
+mod import;
 mod masked;
 mod plan;
 mod prepare;

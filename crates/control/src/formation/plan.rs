@@ -10,7 +10,7 @@ use formwork_iam::Srn;
 use formwork_model::{
     Action, Catalog as _, Cause, Diagnostic, DiagnosticCode, Json, NativeId, Observation, OnFailure,
     OperationKind, Place, Plan, PlanHash, ProjectId, Row, RowId, RowRef, SecretSlots, StackId, StackKey,
-    Step, Stored, TypeName, WriteOnlyRule,
+    Step, StepId, Stored, TypeName, WriteOnlyRule,
 };
 use formwork_planner::{PlanRequest, Planning, plan};
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ pub struct PlanChange {
     pub logical_id: String,
     /// Its type.
     pub resource_type: TypeName,
-    /// `create`, `update`, `delete`, `no-op`; ours: `replace`.
+    /// `create`, `update`, `delete`, `no-op`; ours: `replace`, `adopt`.
     pub action: &'static str,
     /// Its object, where there is one.
     pub physical_resource_id: Option<NativeId>,
@@ -197,7 +197,8 @@ impl Control {
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let changes = self.changes(&ready);
-        let unauthorized = self.demands(p, &project, &ready).denied;
+        let mut unauthorized = self.demands(p, &project, &ready).denied;
+        unauthorized.extend(self.denied_imports(p, &ready.plan).await?);
         let Ready { plan, hash, secrets, mut warnings, .. } = ready;
         // A plan is made with parameters, or shows what would be asked for: that is validation's to say.
         warnings.retain(|warning| warning.code != DiagnosticCode::ParameterWithoutDefault);
@@ -261,12 +262,14 @@ impl Control {
             ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows).await,
             ObservePolicy::Off => BTreeMap::new(),
         };
+        let imports = self.imports(readying.principal, &desired, &rows).await?;
         let kind = if readying.existing.is_some() { OperationKind::Update } else { OperationKind::Create };
         let planning = plan(&PlanRequest {
             kind,
             desired: &desired,
             rows: &rows,
             observations: &observed,
+            imports: &imports,
             catalog: &*self.catalog,
             key: &self.key,
             incomplete: !readying.strict
@@ -289,7 +292,9 @@ impl Control {
                 RowRef::Existing(id) => rows.get(id).copied(),
                 RowRef::New(_) => None,
             };
-            if let Some(action) = wire_action(&step.action) {
+            if let Some(adoption) = changes.last_mut().filter(|last| adopts(&ready.plan, step, last)) {
+                adoption.follow(step);
+            } else if let Some(action) = wire_action(&step.action) {
                 let observed = row.and_then(|row| ready.observed.get(&row.id));
                 changes.push(self.change(step, action, row, observed));
             }
@@ -305,7 +310,20 @@ impl Control {
         observed: Option<&Observation>,
     ) -> PlanChange {
         let object = row.and_then(|row| row.current.as_ref());
-        let current = object.and_then(|object| self.current(&object.type_name, &object.sent, observed));
+        let adopted = match (&step.action, &step.before) {
+            (Action::Adopt { native_id }, Some(seen)) => Some((native_id, seen)),
+            _ => None,
+        };
+        let current = match adopted {
+            Some((_, seen)) => self.current(&step.type_name, seen, Some(seen)),
+            None => {
+                let seen = match observed {
+                    Some(Observation::Present { properties, .. }) => Some(properties),
+                    _ => None,
+                };
+                object.and_then(|object| self.current(&object.type_name, &object.sent, seen))
+            }
+        };
         let diff = match action {
             "delete" => None,
             "create" => Some(PlanDiff { desired: desired(step, row), current: None }),
@@ -315,9 +333,10 @@ impl Control {
             logical_id: step.label.to_string(),
             resource_type: step.type_name.clone(),
             action,
-            physical_resource_id: object
-                .filter(|_| action != "create")
-                .map(|object| object.native_id.clone()),
+            physical_resource_id: adopted
+                .map(|(native_id, _)| native_id)
+                .or(object.filter(|_| action != "create").map(|object| &object.native_id))
+                .cloned(),
             diff,
             cause: (!step.cause.0.is_empty()).then(|| step.cause.clone()),
             place: step.place.clone(),
@@ -326,23 +345,44 @@ impl Control {
 
     /// What a resource is compared with: what is there, or for a type that is only written, what
     /// was last applied, without what must not be shown (seed 4, "Plan Diff").
-    fn current(&self, type_name: &TypeName, sent: &Stored, observed: Option<&Observation>) -> Option<Json> {
+    fn current(&self, type_name: &TypeName, sent: &Stored, seen: Option<&Stored>) -> Option<Json> {
         let rules = self.catalog.get(type_name)?;
         let properties = &rules.schema().properties;
         let write_only = properties.iter().filter(|(_, property)| property.hint.write_only);
         let hidden: Vec<_> = write_only.map(|(name, _)| name.clone()).collect();
         // What is always sent is not compared, so the rest is compared with what is there.
         let always_sent = rules.capabilities().write_only == WriteOnlyRule::AlwaysSend;
-        let mut shown = match observed {
+        let mut shown = match seen {
             _ if !hidden.is_empty() && !always_sent => sent.masked(),
-            Some(Observation::Present { properties, .. }) => properties.masked(),
-            _ => return None,
+            Some(properties) => properties.masked(),
+            None => return None,
         };
         if let Some(members) = shown.as_object_mut() {
             let is_hidden = |name: &str| hidden.iter().any(|hidden| **hidden == *name);
             members.retain(|name, _| properties.contains_key(name.as_str()) && !is_hidden(name));
         }
         Some(shown)
+    }
+}
+
+/// Whether a step is what follows the adoption that a change shows: all of it is one change.
+fn adopts(plan: &Plan, step: &Step, last: &PlanChange) -> bool {
+    let before = step.id.0.checked_sub(1).and_then(|at| plan.step(StepId(at)));
+    let follows = |before: &Step| matches!(before.action, Action::Adopt { .. }) && before.row == step.row;
+    last.action == "adopt" && before.is_some_and(follows)
+}
+
+impl PlanChange {
+    /// Shows what an adopted object becomes.
+    fn follow(&mut self, step: &Step) {
+        if let (Some(diff), Some(after)) = (&mut self.diff, &step.after) {
+            diff.desired = after.masked();
+        }
+        if step.action == Action::Update
+            && let Some(cause) = &mut self.cause
+        {
+            cause.0.extend(step.cause.0.iter().cloned());
+        }
     }
 }
 
@@ -362,7 +402,8 @@ fn wire_action(action: &Action) -> Option<&'static str> {
         Action::Update | Action::Rename { .. } => Some("update"),
         Action::Replace => Some("replace"),
         Action::Delete { replacing: false } | Action::Forget => Some("delete"),
-        Action::Record | Action::Adopt { .. } | Action::NoOp => Some("no-op"),
+        Action::Adopt { .. } => Some("adopt"),
+        Action::Record | Action::NoOp => Some("no-op"),
         Action::Delete { replacing: true } | Action::Cleanup { .. } | Action::Read | Action::Resolve => None,
     }
 }

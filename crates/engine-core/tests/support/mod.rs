@@ -154,6 +154,25 @@ impl World {
         step
     }
 
+    /// A new row that takes over an object which was seen with these properties, and its update.
+    pub fn adopt(&mut self, label: &str, native_id: &str, seen: &Json, declared: Json) -> u32 {
+        let row = RowRef::New(self.new);
+        self.new += 1;
+        let guard = Guard::Unchanged {
+            native_id: native_id.into(),
+            generation: Generation(0),
+            baseline: Some(fingerprint(&seen.clone().into())),
+        };
+        let step = self.add(label, row.clone(), Action::Adopt { native_id: native_id.into() }, &[]);
+        step.guard = guard.clone();
+        step.undo = Undo::Release;
+        let adoption = step.id.0;
+        let step = self.add(label, row, Action::Update, &[adoption]);
+        step.guard = guard;
+        step.inputs = Some(Inputs::Plain(declared));
+        step.id.0
+    }
+
     /// An existing row with an object.
     pub fn existing(&mut self, label: &str, properties: Json) -> RowRef {
         let id = RowId::from(format!("row_{label}"));

@@ -9,7 +9,7 @@ mod properties;
 mod resources;
 
 pub(crate) use properties::{Declared, Types, check_properties, is_required};
-pub(crate) use resources::DELETION_POLICIES;
+pub(crate) use resources::{DELETION_POLICIES, LONGEST_ID, import_id};
 
 use crate::item::{Item, Name};
 use crate::report::Report;

@@ -6,14 +6,31 @@ use crate::item::Item;
 use crate::template::Declaration;
 use crate::walk::Walk;
 use formwork_model::{
-    CheckContext, DeletionPolicy, Diagnostic, DiagnosticCode, Json, Label, Path, Segment, TypeName,
+    CheckContext, DeletionPolicy, Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Label, NativeId, Path,
+    Segment, TypeName,
 };
 use indexmap::IndexMap;
 use std::sync::Arc;
 
 /// What may become of an object that is no longer declared; the last is beyond seed 4.
 pub(crate) const DELETION_POLICIES: [&str; 3] = ["delete", "retain", "protect"];
-const RESOURCE_KEYS: [&str; 5] = ["type", "properties", "depends_on", "deletion_policy", "metadata"];
+const RESOURCE_KEYS: [&str; 6] =
+    ["type", "properties", "depends_on", "deletion_policy", "metadata", "import"];
+
+/// The longest id that can be imported, in bytes.
+pub(crate) const LONGEST_ID: usize = 1024;
+
+/// The id that an `import` comes to, once parameters have values; what is wrong with any other.
+pub(crate) fn import_id(value: &Expr) -> Result<NativeId, &'static str> {
+    match value {
+        Expr::Plain(Json::String(id)) if id.is_empty() => Err("`import` must not be empty"),
+        Expr::Plain(Json::String(id)) if id.len() > LONGEST_ID => Err("`import` is longer than 1024 bytes"),
+        Expr::Plain(Json::String(id)) => Ok(id.as_str().into()),
+        Expr::Leaf(ExprLeaf::Secret(_)) => Err("`import` is not secret: take `no_echo` off the parameter"),
+        Expr::Leaf(ExprLeaf::KeepPrevious) => Err("`import` has no value: give the parameter that it names"),
+        _ => Err("`import` must be a string: the id of what exists already"),
+    }
+}
 
 impl Checker<'_> {
     pub(super) fn resources(&mut self, section: Item<'_>, labels: &Labels) -> IndexMap<Label, Declaration> {
@@ -35,7 +52,7 @@ impl Checker<'_> {
             self.error(item.span(), DiagnosticCode::WrongType, path, message);
             return None;
         }
-        let [type_name, properties, depends_on, deletion_policy, _] =
+        let [type_name, properties, depends_on, deletion_policy, _, import] =
             self.sections("resource", item, &path, &RESOURCE_KEYS);
         let info = self.resource_type(item, type_name, &path);
         let (refers_to, parametrised) = if let Some(properties) = properties {
@@ -48,6 +65,9 @@ impl Checker<'_> {
         };
         let depends_on = self.depends_on(depends_on, &path, labels);
         let deletion_policy = self.deletion_policy(deletion_policy, &path);
+        if let Some(import) = import {
+            self.import(import, &path, labels);
+        }
         let type_name = info?.schema.type_name.clone();
         Some(Declaration { type_name, deletion_policy, depends_on, refers_to, parametrised })
     }
@@ -133,6 +153,24 @@ impl Checker<'_> {
             }
         }
         edges
+    }
+
+    /// An id, or an expression over parameters: what another resource of the template is to make does
+    /// not exist yet.
+    fn import(&mut self, declared: Item<'_>, path: &Path, labels: &Labels) {
+        let path = path.key("import");
+        let mut names = self.names(labels, path.clone());
+        let value = Walk::new(&mut names, &path).value(declared);
+        let refers = !names.edges.is_empty();
+        let message = match value {
+            Expr::Leaf(_) if refers => "`import` takes an id or a parameter, not another resource",
+            Expr::Leaf(_) => return,
+            value => match import_id(&value) {
+                Ok(_) => return,
+                Err(message) => message,
+            },
+        };
+        self.error(declared.span(), DiagnosticCode::InvalidValue, path, message);
     }
 
     fn deletion_policy(&mut self, declared: Option<Item<'_>>, path: &Path) -> DeletionPolicy {

@@ -23,6 +23,8 @@ pub(crate) struct Case<'w, 'a> {
     pub(crate) capabilities: &'w TypeCapabilities,
     pub(crate) row: Option<&'a Row>,
     pub(crate) seen: Seen<'a>,
+    /// Whether a step before adopts its object.
+    pub(crate) adopts: bool,
 }
 
 impl<'a> Case<'_, 'a> {
@@ -89,8 +91,11 @@ impl<'a> Draft<'_, 'a> {
         self.pin(node.kind);
         let row = node.row.map(|row| &world.request.rows[row]);
         let seen = node.row.map_or(Seen::Not, |row| world.seen[row]);
-        let case = Case { index, node, schema, capabilities, row, seen };
+        let case = Case { index, node, schema, capabilities, row, seen, adopts: false };
         self.leftovers(&case);
+        if self.adopts(&case) {
+            return;
+        }
         match (row, case.object()) {
             (Some(row), Some(object)) => match seen {
                 Seen::Gone => self.create(&case, "was deleted outside", Some(&object.sent)),
@@ -147,7 +152,7 @@ impl<'a> Draft<'_, 'a> {
         }
     }
 
-    fn compare(&mut self, case: &Case<'_, 'a>, row: &'a Row, object: &'a Object) {
+    pub(crate) fn compare(&mut self, case: &Case<'_, 'a>, row: &'a Row, object: &'a Object) {
         self.warn_unread(case);
         let subject = Subject {
             schema: case.schema,
@@ -163,13 +168,13 @@ impl<'a> Draft<'_, 'a> {
             _ => (declared, None),
         };
         let verdict = judge(&subject, &bag);
-        let amendments = self.amendments(case, row, object);
-        if verdict == Verdict::NoOp && amendments.is_empty() {
+        let amendments = if case.adopts { Vec::new() } else { self.amendments(case, row, object) };
+        if verdict == Verdict::NoOp && amendments.is_empty() && !case.adopts {
             let step = self.step(case, Action::NoOp);
             self.settle(case, step, Identity::Stays, true);
             return;
         }
-        if verdict == Verdict::NoOp {
+        if verdict == Verdict::NoOp && !case.adopts {
             return self.amend(case, amendments);
         }
         let mut inputs = self.bind(case, Some(&object.sent));
@@ -178,14 +183,21 @@ impl<'a> Draft<'_, 'a> {
         }
         let change = Change { row, object, bag, inputs };
         match verdict {
-            Verdict::NoOp => {}
-            Verdict::Record => self.record(case, change, amendments),
+            // What was adopted as it is declared is recorded as sent just so.
+            Verdict::NoOp | Verdict::Record => self.record(case, change, amendments),
+            Verdict::Update { patch }
+            | Verdict::Replace { patch, .. }
+            | Verdict::Undetermined { patch, .. }
+                if case.adopts && patch.iter().any(|change| change.immutable) =>
+            {
+                self.refuse_replacing(case, &patch);
+            }
             Verdict::Update { patch } => self.update(case, change, patch),
             Verdict::Replace { patch, .. } => {
                 self.replace(case, change, patch, Condition::Always, None);
             }
             Verdict::Undetermined { patch, waits_for, may_replace } => {
-                if !amendments.is_empty() {
+                if !amendments.is_empty() && !case.adopts {
                     self.amend(case, amendments);
                 }
                 self.follow(case, change, patch, &waits_for, may_replace);
@@ -251,7 +263,12 @@ impl<'a> Draft<'_, 'a> {
         waits_for: &[Ref],
         may_replace: bool,
     ) {
-        let when = Condition::RefChanged(self.awaited(case, waits_for));
+        // What was adopted was never sent, so the run compares all of it.
+        let when = if case.adopts {
+            Condition::Always
+        } else {
+            Condition::RefChanged(self.awaited(case, waits_for))
+        };
         let protects = case.resource().deletion_policy == DeletionPolicy::Protect;
         let sure = waits_for.iter().any(|reference| self.surely_changes(case, reference));
         // A protected resource that only might have to be replaced is planned as an update; should

@@ -80,6 +80,8 @@ pub(crate) struct Draft<'w, 'a> {
     pinned: FxHashSet<usize>,
     /// Rows that have a base already.
     based: FxHashSet<usize>,
+    /// The declared resource that adopts each object.
+    pub(crate) adopted: FxHashMap<(&'a TypeName, &'a NativeId), u32>,
 }
 
 impl<'w, 'a> Draft<'w, 'a> {
@@ -97,6 +99,7 @@ impl<'w, 'a> Draft<'w, 'a> {
             types: BTreeMap::new(),
             pinned: FxHashSet::default(),
             based: FxHashSet::default(),
+            adopted: FxHashMap::default(),
         }
     }
 
@@ -111,7 +114,9 @@ impl<'w, 'a> Draft<'w, 'a> {
         step.id = id;
         step.after_steps.sort_unstable();
         step.after_steps.dedup();
-        if row.is_none_or(|row| self.based.insert(row)) {
+        // What follows an adoption rests on the same row to come.
+        let follows = || self.steps.last().is_some_and(|before| before.row == step.row);
+        if row.map_or_else(|| !follows(), |row| self.based.insert(row)) {
             let rows = self.world.request.rows;
             let row = row.map(|row| (rows[row].id.clone(), rows[row].revision));
             self.bases.push(BaseRow { step: id, stack: step.stack.clone(), label: step.label.clone(), row });

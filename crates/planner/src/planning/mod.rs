@@ -1,6 +1,7 @@
 //! Making a plan: the request indexed once, the graph over it, then one pass in dependency order
 //! that decides each resource knowing what becomes of those it refers to.
 
+mod adopt;
 mod amend;
 mod cause;
 mod cleanup;

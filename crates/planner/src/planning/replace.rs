@@ -41,6 +41,9 @@ impl<'a> Draft<'_, 'a> {
         why: Option<String>,
     ) {
         let resource = case.resource();
+        if resource.import.is_some() {
+            self.refuse_replacing(case, &patch);
+        }
         if resource.deletion_policy == DeletionPolicy::Protect {
             self.refuse_protected(case);
         }

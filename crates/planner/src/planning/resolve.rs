@@ -1,7 +1,7 @@
 //! What a declaration is known to say before the plan runs.
 
 use super::draft::{Fate, Identity};
-use super::world::{Found, Seen, World};
+use super::world::{Found, World};
 use crate::change::{Bag, Member, View, hint, is_private};
 use formwork_model::{
     Diagnostic, DiagnosticCode, Diagnostics, Digest, Expr, ExprLeaf, Json, Part, Path, Planned, PlannedLeaf,
@@ -175,20 +175,15 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a reference is known to be before the plan runs.
     fn known(&self, reference: &Ref) -> Known {
-        let (row, identity, settled) = match self.world.find(self.stack, &reference.to) {
+        let (there, identity, settled) = match self.world.find(self.stack, &reference.to) {
             Found::Node(node) => match self.fates[node as usize] {
-                Some(fate) => (self.world.node(node).row, fate.identity, fate.settled),
+                Some(fate) => (self.world.object_of(node), fate.identity, fate.settled),
                 None => return Known::Not,
             },
-            Found::Row(row) => (Some(row), Identity::Stays, true),
+            Found::Row(row) => (self.world.row_object(row), Identity::Stays, true),
             Found::Nothing | Found::Several => return Known::Not,
         };
-        let Some(row) = row else { return Known::Not };
-        let Some(object) = &self.world.request.rows[row].current else { return Known::Not };
-        let answered = match self.world.seen[row] {
-            Seen::Present(properties) => properties,
-            _ => &object.echo,
-        };
+        let Some((object, answered)) = there else { return Known::Not };
         let part = match &reference.path {
             RefPath::NativeId if identity == Identity::Stays => {
                 return select(Json::from(object.native_id.as_str()), reference.json.as_ref());

@@ -1,12 +1,12 @@
 //! The request, indexed: declared resources and rows as integers, matched with each other.
 
-use crate::PlanRequest;
 use crate::change::is_private;
 use crate::graph::narrow;
+use crate::{Import, PlanRequest};
 use formwork_model::{
-    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Observation, OperationKind,
-    RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey, Stored,
-    TargetName, TypeCapabilities, TypeName, TypeRules,
+    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Object, Observation,
+    OperationKind, RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey,
+    Stored, TargetName, TypeCapabilities, TypeName, TypeRules,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -230,6 +230,35 @@ impl<'a> World<'a> {
     /// A declared resource.
     pub(crate) fn node(&self, node: u32) -> &Node<'a> {
         &self.nodes[node as usize]
+    }
+
+    /// The object of a row, and what was last answered or seen of it.
+    pub(crate) fn row_object(&self, row: usize) -> Option<(&'a Object, &'a Stored)> {
+        let object = self.request.rows[row].current.as_ref()?;
+        let answered = match self.seen[row] {
+            Seen::Present(properties) => properties,
+            _ => &object.echo,
+        };
+        Some((object, answered))
+    }
+
+    /// The object of a declared resource: its row's, or the one that it imports.
+    pub(crate) fn object_of(&self, node: u32) -> Option<(&'a Object, &'a Stored)> {
+        let node = self.node(node);
+        let own = node.row.and_then(|row| self.row_object(row));
+        own.or_else(|| {
+            let object = self.import_of(node.resource)?.current.as_ref()?;
+            Some((object, &object.echo))
+        })
+    }
+
+    /// The row of a resource as it will stand once it has the object that it imports.
+    fn import_of(&self, resource: &ResourceDesired) -> Option<&'a Row> {
+        let key = (resource.type_name.clone(), resource.import.clone()?);
+        match self.request.imports.get(&key)? {
+            Import::Free(row) => Some(row),
+            Import::Refused(_) => None,
+        }
     }
 
     /// A stack of the request.

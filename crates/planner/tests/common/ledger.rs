@@ -51,6 +51,7 @@ pub fn follow_up(request: &Request, rows: Vec<Row>) -> Request {
         desired: request.desired.clone(),
         rows,
         observations,
+        imports: BTreeMap::new(),
         incomplete: request.incomplete,
     }
 }

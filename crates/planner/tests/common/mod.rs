@@ -7,7 +7,7 @@ pub mod notation;
 pub mod render;
 
 use formwork_model::{Desired, Diagnostics, InstanceKey, Observation, OperationKind, Row, RowId};
-use formwork_planner::{PlanRequest, Planning, check, plan};
+use formwork_planner::{Imports, PlanRequest, Planning, check, plan};
 use std::collections::BTreeMap;
 
 /// The key of all tests.
@@ -21,6 +21,7 @@ pub struct Request {
     pub desired: Desired,
     pub rows: Vec<Row>,
     pub observations: BTreeMap<RowId, Observation>,
+    pub imports: Imports,
     pub incomplete: bool,
 }
 
@@ -34,6 +35,7 @@ impl Request {
             desired: &self.desired,
             rows: &self.rows,
             observations: &self.observations,
+            imports: &self.imports,
             catalog: &catalog,
             key: &key,
             incomplete: self.incomplete,

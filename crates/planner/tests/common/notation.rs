@@ -10,6 +10,7 @@ use formwork_model::{
     SourceMap, SourceNode, Span, StackDesired, StackKey, Stored, StoredLeaf, TargetRev, Timestamp, Tree,
     digest_of,
 };
+use formwork_planner::{Import, Imports};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,6 +39,9 @@ pub struct Written {
     /// By label: properties, or `"gone"`, or `"failed"`.
     #[serde(default)]
     pub observed: BTreeMap<String, Json>,
+    /// By the id that a resource imports: properties, or why it is refused.
+    #[serde(default)]
+    pub importable: BTreeMap<String, Json>,
     /// Whether values may still be missing.
     #[serde(default)]
     pub incomplete: bool,
@@ -57,6 +61,7 @@ pub struct WrittenResource {
     deletion_policy: DeletionPolicy,
     metadata: Option<Json>,
     target: Option<String>,
+    import: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +112,25 @@ impl Written {
             Some((row.id.clone(), seen))
         });
         let observations = observations.collect();
-        Request { kind: self.kind, desired: self.desired(), rows, observations, incomplete: self.incomplete }
+        let desired = self.desired();
+        let imports = self.imports(&desired, &rows);
+        Request { kind: self.kind, desired, rows, observations, imports, incomplete: self.incomplete }
+    }
+
+    fn imports(&self, desired: &Desired, rows: &[Row]) -> Imports {
+        let resources = desired.stacks.iter().flat_map(|stack| &stack.resources);
+        let found = resources.filter_map(|resource| {
+            let native_id = resource.import.as_ref()?;
+            let import = match self.importable.get(native_id.as_str())? {
+                Json::String(why) => Import::Refused(why.clone()),
+                properties => {
+                    let row = rows.iter().find(|row| row.label == resource.label);
+                    Import::free(resource, native_id, row, (stored(properties), Timestamp(0)))
+                }
+            };
+            Some(((resource.type_name.clone(), native_id.clone()), import))
+        });
+        found.collect()
     }
 
     fn desired(&self) -> Desired {
@@ -144,6 +167,7 @@ impl WrittenResource {
                     path: depends.index(at),
                 })
                 .collect(),
+            import: self.import.as_deref().map(Into::into),
             deletion_policy: self.deletion_policy,
             metadata: self.metadata.clone(),
             properties_path: path.key("properties"),

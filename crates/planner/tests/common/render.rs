@@ -40,6 +40,7 @@ pub fn outcome(result: &Result<Planning, Diagnostics>) -> String {
 fn render_step(step: &Step, out: &mut String) {
     let name = match &step.action {
         formwork_model::Action::Cleanup { native_id: Some(id) } => format!("cleanup {id} of"),
+        formwork_model::Action::Adopt { native_id } => format!("adopt {native_id} as"),
         formwork_model::Action::Delete { replacing: true } => "delete (replacing)".to_owned(),
         action => action.name().to_owned(),
     };
@@ -83,6 +84,7 @@ fn render_step(step: &Step, out: &mut String) {
     match step.undo {
         Undo::Nothing => {}
         Undo::DeleteCreated => out.push_str("     undo: delete what was created\n"),
+        Undo::Release => out.push_str("     undo: release what was adopted\n"),
         Undo::KeepRetained => out.push_str("     undo: keep what was created\n"),
     }
     for link in &step.cause.0 {

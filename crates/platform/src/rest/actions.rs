@@ -1,11 +1,15 @@
 //! What routes do with an item beyond reading and writing it.
 
 use crate::{
-    Act, Caller, Platform, PlatformError, RestAction,
-    rest::handlers::{is_visible, served},
+    Act, ActionBody, ActionField, Caller, Platform, PlatformError, Refusal, RestAction,
+    rest::{
+        body,
+        handlers::{is_visible, served},
+    },
 };
-use formwork_model::{Json, ProjectId, TypeName};
+use formwork_model::{Json, Kind, ProjectId, TypeName, WireCode};
 use formwork_store::{DomainError, DomainJob};
+use serde_json::Map;
 use std::sync::Arc;
 
 impl Platform {
@@ -20,17 +24,77 @@ impl Platform {
         projects: Option<&[ProjectId]>,
         id: &str,
         action: &RestAction,
+        body: Json,
     ) -> Result<Json, PlatformError> {
         let entry = served(type_name)?;
+        let body = members(action.takes, body)?;
         let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
         let (actor, operation) = (caller.actor.clone(), action.operation);
         let job_entry = Arc::clone(&entry);
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or(DomainError::NotFound { id })?;
-            let act = Act { operation, entry: &job_entry, key: &key, object, actor: &actor };
+            let act = Act { operation, entry: &job_entry, key: &key, object, actor: &actor, body: &body };
             job_entry.kind().act(tx, act)
         });
         self.rest_run(&entry, None, job).await
+    }
+}
+
+/// The members of an action's body. No body is one without members.
+///
+/// # Errors
+/// A refusal that names what is unknown, missing or of the wrong kind.
+fn members(takes: ActionBody, body: Json) -> Result<Map<String, Json>, Refusal> {
+    let members = if body.is_null() { Map::new() } else { body::members(body)? };
+    let fields = match takes {
+        ActionBody::Texts => {
+            let wrong = members.iter().find(|(_, value)| !value.is_string() && !value.is_null());
+            return match wrong {
+                Some((name, _)) => Err(invalid(format!("`{name}` must be a string"))),
+                None => Ok(members),
+            };
+        }
+        ActionBody::Nothing => &[][..],
+        ActionBody::Fields(fields) => fields,
+    };
+    body::refuse_unknown(&members, |name| fields.iter().any(|field| field.name == name))?;
+    let given = |field: &&ActionField| members.get(field.name).is_some_and(|value| !value.is_null());
+    let missing: Vec<&str> =
+        fields.iter().filter(|field| field.required && !given(field)).map(|field| field.name).collect();
+    body::refuse_missing(&missing)?;
+    for field in fields.iter().filter(given) {
+        if !fits(field.kind, &members[field.name]) {
+            return Err(invalid(format!("`{}` must be {}", field.name, in_words(field.kind))));
+        }
+    }
+    Ok(members)
+}
+
+fn invalid(message: String) -> Refusal {
+    Refusal::new(WireCode::ValidationFailed, message)
+}
+
+fn fits(kind: Kind, value: &Json) -> bool {
+    match kind {
+        Kind::String => value.is_string(),
+        Kind::Boolean => value.is_boolean(),
+        Kind::Integer => value.is_u64() || value.is_i64(),
+        Kind::Number => value.is_number(),
+        Kind::Array => value.is_array(),
+        Kind::Object => value.is_object(),
+        Kind::Any => true,
+    }
+}
+
+fn in_words(kind: Kind) -> &'static str {
+    match kind {
+        Kind::String => "a string",
+        Kind::Boolean => "a boolean",
+        Kind::Integer => "an integer",
+        Kind::Number => "a number",
+        Kind::Array => "an array",
+        Kind::Object => "an object",
+        Kind::Any => "a value",
     }
 }

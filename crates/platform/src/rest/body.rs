@@ -21,7 +21,7 @@ pub(crate) fn of_create(entry: &TypeEntry, home: Option<&ProjectId>, body: Json)
         return Err(Refusal::new(WireCode::ValidationFailed, message));
     }
     entry.kind().read_body(&mut members)?;
-    refuse_unknown(entry, &members)?;
+    refuse_unknown(&members, |name| entry.stored_schema().property(name).is_some())?;
     let body = Json::Object(members);
     refuse_missing(&crate::bag::missing(entry, Node::Plain(&body)))?;
     Ok(body)
@@ -34,7 +34,7 @@ pub(crate) fn of_create(entry: &TypeEntry, home: Option<&ProjectId>, body: Json)
 pub(crate) fn of_update(entry: &TypeEntry, mode: UpdateMode, body: Json) -> Result<Json, Refusal> {
     let mut members = members(body)?;
     entry.kind().read_body(&mut members)?;
-    refuse_unknown(entry, &members)?;
+    refuse_unknown(&members, |name| entry.stored_schema().property(name).is_some())?;
     let body = Json::Object(members);
     if mode == UpdateMode::Put {
         let mut missing = crate::bag::missing(entry, Node::Plain(&body));
@@ -45,15 +45,23 @@ pub(crate) fn of_update(entry: &TypeEntry, mode: UpdateMode, body: Json) -> Resu
     Ok(body)
 }
 
-fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
+/// The members of a body, which must be an object.
+///
+/// # Errors
+/// A refusal of anything else.
+pub(super) fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
     match body {
         Json::Object(members) => Ok(members),
         _ => Err(Refusal::new(WireCode::ValidationFailed, "The request body must be a JSON object")),
     }
 }
 
-fn refuse_unknown(entry: &TypeEntry, members: &Map<String, Json>) -> Result<(), Refusal> {
-    let is_unknown = |name: &&String| entry.stored_schema().property(name).is_none();
+/// Refuses fields that the body does not have, by name.
+pub(super) fn refuse_unknown(
+    members: &Map<String, Json>,
+    is_known: impl Fn(&str) -> bool,
+) -> Result<(), Refusal> {
+    let is_unknown = |name: &&String| !is_known(name);
     let unknown: Vec<&str> = members.keys().filter(is_unknown).map(String::as_str).collect();
     if unknown.is_empty() {
         return Ok(());
@@ -62,7 +70,8 @@ fn refuse_unknown(entry: &TypeEntry, members: &Map<String, Json>) -> Result<(), 
     Err(Refusal::new(WireCode::ValidationFailed, message).meta(json!({ "unknownFields": unknown })))
 }
 
-fn refuse_missing(missing: &[&str]) -> Result<(), Refusal> {
+/// Refuses a body that lacks these.
+pub(super) fn refuse_missing(missing: &[&str]) -> Result<(), Refusal> {
     if missing.is_empty() {
         return Ok(());
     }

@@ -3,18 +3,24 @@
 
 mod actions;
 mod body;
+mod bytes;
 mod companion;
 mod error;
 mod handlers;
 mod list;
 mod openapi;
+mod prices;
 mod routes;
 
+pub use bytes::{FileBytes, MOST_FILE_BYTES};
 pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, Made, UpdateMode};
 pub use list::RestList;
 pub use openapi::{TypeSchemas, openapi_schemas, rest_schema};
-pub use routes::{ActionMethod, DeleteStatus, RestAction, RestParent, RestRoute, rest_routes};
+pub use routes::{
+    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestParent, RestRoute, rest_routes,
+};
 
+pub(crate) use bytes::delete as delete_bytes;
 pub(crate) use list::Filter;

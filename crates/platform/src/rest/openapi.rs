@@ -1,7 +1,7 @@
 //! JSON Schemas for the OpenAPI document, generated from the types' own schemas.
 
 use crate::{PlatformCatalog, TypeEntry, versions::VERSION};
-use formwork_model::{Json, Kind, PropertySchema, Schema, TypeName, TypeRules, mask};
+use formwork_model::{Json, PropertySchema, Schema, TypeName, TypeRules, mask};
 use indexmap::IndexMap;
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn object_schema(doc: &str, members: &Map<String, Json>, required: &[&str]) -> J
 
 fn property_schema(property: &PropertySchema) -> Json {
     let mut schema = Map::new();
-    if let Some(kind) = kind_name(property.kind) {
+    if let Some(kind) = property.kind.name() {
         schema.insert("type".to_owned(), type_of(kind, property.nullable));
     }
     if !property.doc.is_empty() {
@@ -92,18 +92,6 @@ fn property_schema(property: &PropertySchema) -> Json {
         schema.insert("writeOnly".to_owned(), json!(true));
     }
     Json::Object(schema)
-}
-
-fn kind_name(kind: Kind) -> Option<&'static str> {
-    match kind {
-        Kind::String => Some("string"),
-        Kind::Boolean => Some("boolean"),
-        Kind::Integer => Some("integer"),
-        Kind::Number => Some("number"),
-        Kind::Array => Some("array"),
-        Kind::Object => Some("object"),
-        Kind::Any => None,
-    }
 }
 
 fn type_of(kind: &str, nullable: bool) -> Json {
@@ -133,12 +121,29 @@ fn representation(entry: &TypeEntry) -> Json {
     members.insert("created_at".to_owned(), time.clone());
     members.insert("updated_at".to_owned(), time);
     let required: Vec<String> = members.keys().cloned().collect();
+    if entry.is_declarable() {
+        members.insert("managed_by".to_owned(), managed_by());
+        let doc = "That a formation owns it, and that the next deploy may undo what was done; told to whoever \
+                   changed it by its own route.";
+        members.insert("warning".to_owned(), json!({ "type": "string", "description": doc }));
+    }
     for name in entry.kind().revealed() {
         let doc = "Told once, to whoever makes it.";
         members.insert((*name).to_owned(), json!({ "type": "string", "description": doc }));
     }
     let required: Vec<&str> = required.iter().map(String::as_str).collect();
     object_schema(&entry.schema().doc, &members, &required)
+}
+
+/// The formation that owns an object; absent from those that none does, and from lists.
+fn managed_by() -> Json {
+    json!({
+        "type": "object",
+        "description": "The formation that owns it; absent where none does, and in lists.",
+        "required": ["formation_id", "logical_id"],
+        "additionalProperties": false,
+        "properties": { "formation_id": { "type": "string" }, "logical_id": { "type": "string" } },
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The routes as data (`formations-behaviour.md` §6.10): server, CLI and OpenAPI are made from it.
 
 use crate::{PlatformCatalog, UpdateMode};
+use formwork_model::Kind;
 use std::sync::LazyLock;
 
 static ROUTES: LazyLock<Vec<RestRoute>> =
@@ -69,6 +70,10 @@ pub struct RestAction {
     pub path: &'static str,
     /// The operation (`GetTraceTree`).
     pub operation: &'static str,
+    /// What its body holds.
+    pub takes: ActionBody,
+    /// What it answers if it succeeds.
+    pub status: u16,
 }
 
 /// The method of an action.
@@ -80,8 +85,79 @@ pub enum ActionMethod {
     Reveal,
     /// It changes something.
     Post,
+    /// It replaces something.
+    Put,
+    /// It changes a part of something.
+    Patch,
     /// It takes something away.
     Delete,
+}
+
+/// What the body of an action holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionBody {
+    /// There is none.
+    Nothing,
+    /// An object with these fields and no others; where none is required it may be left out.
+    Fields(&'static [ActionField]),
+    /// An object of texts by name; null takes one away.
+    Texts,
+}
+
+/// A field of the body of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionField {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of value it is.
+    pub kind: Kind,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it is for.
+    pub doc: &'static str,
+}
+
+impl RestAction {
+    /// One that shows something.
+    pub(crate) const fn get(path: &'static str, operation: &'static str) -> Self {
+        Self::of(ActionMethod::Get, path, operation)
+    }
+
+    /// One that shows a credential.
+    pub(crate) const fn reveal(path: &'static str, operation: &'static str) -> Self {
+        Self::of(ActionMethod::Reveal, path, operation)
+    }
+
+    /// One that changes something.
+    pub(crate) const fn post(path: &'static str, operation: &'static str) -> Self {
+        Self::of(ActionMethod::Post, path, operation)
+    }
+
+    /// One that takes something away.
+    pub(crate) const fn delete(path: &'static str, operation: &'static str) -> Self {
+        Self::of(ActionMethod::Delete, path, operation)
+    }
+
+    pub(crate) const fn of(method: ActionMethod, path: &'static str, operation: &'static str) -> Self {
+        Self { method, path, operation, takes: ActionBody::Nothing, status: 200 }
+    }
+
+    /// The same with a body.
+    pub(crate) const fn taking(mut self, takes: ActionBody) -> Self {
+        self.takes = takes;
+        self
+    }
+
+    /// The same with another status.
+    pub(crate) const fn answering(mut self, status: u16) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// Whether it has no effect.
+    pub fn only_shows(&self) -> bool {
+        matches!(self.method, ActionMethod::Get | ActionMethod::Reveal)
+    }
 }
 
 /// What a successful delete answers.

@@ -2,7 +2,9 @@
 //! behind it.
 
 use super::check_text_members;
-use crate::{Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute, UpdateMode};
+use crate::{
+    Act, Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute, UpdateMode, tags,
+};
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, StoredObject, UniqueKey};
 
@@ -18,9 +20,15 @@ static ROUTE: RestRoute = RestRoute {
     get: "GetActor",
     update: Some("UpdateActor"),
     delete: Some("DeleteActor"),
+    gated_as: &[
+        ("GetActorTags", "actors:GetActor"),
+        ("ReplaceActorTags", "actors:UpdateActor"),
+        ("MergeActorTags", "actors:UpdateActor"),
+    ],
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "external_id", "agent_id", "chat_id"],
     answers_existing: true,
+    actions: &tags::actions(["GetActorTags", "ReplaceActorTags", "MergeActorTags"]),
     ..RestRoute::USUAL
 };
 
@@ -63,6 +71,10 @@ impl PlatformType for Actor {
             dependents: &DEPENDENTS,
             route: &ROUTE,
         }
+    }
+
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        tags::act(tx, &act)
     }
 
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {

@@ -1,10 +1,21 @@
 //! `conversation`: a list of messages that several may write.
 
 use super::check_text_members;
-use crate::{Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute, UpdateMode};
-use formwork_model::{ImmutableRule, Kind, Path, PropertySchema};
+use crate::{
+    Act, Definition, DependentRule, Dependents, Findings, Node, PlatformCatalog, PlatformType, RestAction,
+    RestRoute, UpdateMode, tags, view::representation,
+};
+use formwork_model::{ImmutableRule, Json, Kind, Path, PropertySchema};
+use formwork_store::{DomainError, DomainTx, Link, ListQuery};
+use serde_json::json;
 
 pub(super) struct Conversation;
+
+const MESSAGES: &str = "ListConversationMessages";
+/// How many messages one answer shows.
+const MOST: usize = 500;
+const TAGS: [RestAction; 3] =
+    tags::actions(["GetConversationTags", "ReplaceConversationTags", "MergeConversationTags"]);
 
 static ROUTE: RestRoute = RestRoute {
     type_name: "conversation",
@@ -16,8 +27,15 @@ static ROUTE: RestRoute = RestRoute {
     get: "GetConversation",
     update: Some("UpdateConversation"),
     delete: Some("DeleteConversation"),
+    gated_as: &[
+        ("GetConversationTags", "conversations:GetConversation"),
+        ("ReplaceConversationTags", "conversations:UpdateConversation"),
+        (MESSAGES, "conversations:GetConversation"),
+        ("MergeConversationTags", "conversations:UpdateConversation"),
+    ],
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "actor_id"],
+    actions: &[RestAction::get("messages", MESSAGES), TAGS[0], TAGS[1], TAGS[2]],
     ..RestRoute::USUAL
 };
 
@@ -48,6 +66,10 @@ impl PlatformType for Conversation {
         }
     }
 
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        if act.operation == MESSAGES { messages(tx, &act) } else { tags::act(tx, &act) }
+    }
+
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
         vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
     }
@@ -55,4 +77,19 @@ impl PlatformType for Conversation {
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
     }
+}
+
+/// `GET …/messages`: what was said in it, whichever session it was said through, oldest first.
+fn messages(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
+    let page = tx.list(&ListQuery {
+        type_name: "message".to_owned(),
+        projects: act.object.project.iter().cloned().collect(),
+        linked: Some(Link { field: "conversation_id".to_owned(), to: act.object.id.clone() }),
+        limit: MOST,
+        offset: 0,
+    })?;
+    let entry = PlatformCatalog::shared().entry("message");
+    let shown = page.items.iter().filter_map(|message| Some(representation(entry?, message)));
+    let data = shown.collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({ "data": data, "total": page.total, "limit": MOST, "offset": 0 }))
 }

@@ -1,18 +1,18 @@
-//! `file`: what is known of a file. Its bytes are not kept here; a document's text stands with the
-//! document, whose backing file is one of these.
+//! `file`: what is known of a file. Its bytes stand beside it, if it was uploaded with some; a document's
+//! text stands with the document, whose backing file is one of these.
 
 use crate::{
-    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
-    UpdateMode, scene::Scene,
+    Act, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
+    UpdateMode, rest::delete_bytes, scene::Scene, tags,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
-use formwork_store::{DomainError, DomainTx, UniqueKey};
+use formwork_store::{DomainError, DomainTx, StoredObject, UniqueKey};
 use serde_json::{Map, json};
 
 pub(super) struct File;
 
 /// Where the system part of a document's file names the document.
-pub(super) const DOCUMENT: &str = "document_id";
+pub(crate) const DOCUMENT: &str = "document_id";
 const PATH: &str = "path";
 
 static ROUTE: RestRoute = RestRoute {
@@ -25,9 +25,15 @@ static ROUTE: RestRoute = RestRoute {
     get: "GetFile",
     update: Some("UpdateFileMetadata"),
     delete: Some("DeleteFile"),
-    gated_as: &[("ListFiles", "files:GetFile")],
+    gated_as: &[
+        ("ListFiles", "files:GetFile"),
+        ("GetFileTags", "files:GetFile"),
+        ("ReplaceFileTags", "files:UpdateFileMetadata"),
+        ("MergeFileTags", "files:UpdateFileMetadata"),
+    ],
     update_modes: &[UpdateMode::Patch],
     update_suffix: "/metadata",
+    actions: &tags::actions(["GetFileTags", "ReplaceFileTags", "MergeFileTags"]),
     ..RestRoute::USUAL
 };
 
@@ -74,6 +80,10 @@ impl PlatformType for File {
         }
     }
 
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        tags::act(tx, &act)
+    }
+
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
         vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
     }
@@ -111,6 +121,10 @@ impl PlatformType for File {
         }
         put_path(scene.system, path_of(scene.after).as_deref());
         Ok(())
+    }
+
+    fn depart(&self, tx: &mut dyn DomainTx, object: &StoredObject) -> Result<(), DomainError> {
+        delete_bytes(tx, object)
     }
 
     fn extras(&self) -> &'static [Extra] {

@@ -1,53 +1,13 @@
 //! `generation`: what an agent was asked and answered: a record that the routes make. The runtime
 //! that runs agents reports it here; nothing in Formwork generates.
 
-use crate::{
-    Act, Definition, Extra, PlatformType, Refusal, RestAction, RestRoute, UpdateMode,
-    document::Document,
-    draft::CHANGED_BY,
-    rest::ActionMethod,
-    rewrite::{clear, rewrite},
-    view::{iso, representation},
-};
+use super::reported::{self, PURGED, purge};
+use crate::{Act, Definition, Extra, PlatformType, Refusal, document::Document};
 use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx};
 use serde_json::json;
 
 pub(super) struct Generation;
-
-/// When the content was purged.
-pub(super) const PURGED: &str = "content_purged_at";
-const PURGE: &str = "PurgeGenerationContent";
-const TRANSCRIPT: &str = "GetGenerationTranscript";
-
-static ROUTE: RestRoute = RestRoute {
-    type_name: "generation",
-    path: "/generations",
-    id_param: "generation_id",
-    module: "generations",
-    create: Some("RecordGeneration"),
-    list: "ListGenerations",
-    get: "GetGeneration",
-    update: Some("UpdateGeneration"),
-    gated_as: &[
-        ("RecordGeneration", "agents:CreateAgentGeneration"),
-        (TRANSCRIPT, "generations:GetGeneration"),
-    ],
-    update_modes: &[UpdateMode::Patch],
-    list_filters: &["project_id", "agent_id", "trace_id", "initiator_generation_id", "status"],
-    actions: &[
-        RestAction { method: ActionMethod::Delete, path: "content", operation: PURGE },
-        RestAction { method: ActionMethod::Get, path: "transcript", operation: TRANSCRIPT },
-    ],
-    ..RestRoute::USUAL
-};
-
-static EXTRAS: [Extra; 1] = [Extra {
-    name: PURGED,
-    kind: "string",
-    nullable: true,
-    value: |system| system.get(PURGED).cloned().unwrap_or_default(),
-}];
 
 impl PlatformType for Generation {
     fn define(&self) -> Definition {
@@ -101,36 +61,20 @@ impl PlatformType for Generation {
             on_immutable: ImmutableRule::Replace,
             srn_type: "generation",
             dependents: &[],
-            route: &ROUTE,
+            route: &reported::GENERATION,
         }
     }
 
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
-            PURGE => purge(tx, &act, &["input", "output", "error"]),
+            reported::PURGE_GENERATION => purge(tx, &act, &["input", "output", "error"]),
             _ => transcript(&act),
         }
     }
 
     fn extras(&self) -> &'static [Extra] {
-        &EXTRAS
+        &reported::EXTRAS
     }
-}
-
-/// Takes the content out of a record; what it was about stays. Purging twice is purging once.
-pub(super) fn purge(tx: &mut dyn DomainTx, act: &Act<'_>, content: &[&str]) -> Result<Json, DomainError> {
-    if Document::of(&act.object)?.system.contains_key(PURGED) {
-        return representation(act.entry, &act.object);
-    }
-    let now = iso(tx.now()?);
-    let purged = rewrite(tx, act.key, &act.object, |document| {
-        for name in content {
-            clear(document, name);
-        }
-        document.system.insert(PURGED.to_owned(), json!(now));
-        document.system.insert(CHANGED_BY.to_owned(), act.actor.as_str().into());
-    })?;
-    representation(act.entry, &purged)
 }
 
 /// The conversation as it was: what came in, and the answer.

@@ -22,12 +22,15 @@ mod model_route;
 mod orchestration;
 mod policy;
 mod project_price;
+mod queued;
 mod quota;
+mod reported;
 mod secret;
 mod session;
 mod tool;
 mod trace;
 mod trigger;
+mod trigger_firing;
 mod webhook;
 mod workflow;
 
@@ -37,6 +40,7 @@ use crate::{Findings, Node, PlatformType, node::GAP, versions};
 use formwork_model::{DiagnosticCode, Json, Path};
 use formwork_store::UniqueKey;
 
+pub(crate) use file::DOCUMENT as FILE_DOCUMENT;
 pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
 
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
@@ -74,6 +78,9 @@ pub(crate) const RECORDS: &[&dyn PlatformType] = &[
     &message::Message,
     &generation::Generation,
     &trace::Trace,
+    &trigger_firing::TriggerFiring,
+    &orchestration::OrchestrationRun,
+    &eval::EvalRun,
     &versions::AGENT,
     &versions::GUARDRAIL,
     &versions::ORCHESTRATION,

@@ -1,44 +1,16 @@
 //! `trace`: the steps that an agent took: a record that the routes make, reported by the runtime
 //! that runs agents (`formations-behaviour.md` §7.10).
 
-use super::generation::{PURGED, purge};
-use crate::{
-    Act, Definition, Extra, PlatformType, Refusal, RestAction, RestRoute, rest::ActionMethod,
-    view::representation,
-};
+use super::reported::{self, purge};
+use crate::{Act, Definition, Extra, PlatformType, Refusal, view::representation};
 use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, StoredObject};
 use serde_json::json;
 
 pub(super) struct Trace;
 
-const PURGE: &str = "PurgeTraceContent";
-const TREE: &str = "GetTraceTree";
 /// How many traces one tree shows.
 const MOST: usize = 1000;
-
-static ROUTE: RestRoute = RestRoute {
-    type_name: "trace",
-    path: "/traces",
-    id_param: "trace_id",
-    module: "traces",
-    create: Some("RecordTrace"),
-    list: "ListTraces",
-    get: "GetTrace",
-    gated_as: &[("RecordTrace", "agents:CreateAgentGeneration")],
-    actions: &[
-        RestAction { method: ActionMethod::Get, path: "tree", operation: TREE },
-        RestAction { method: ActionMethod::Delete, path: "content", operation: PURGE },
-    ],
-    ..RestRoute::USUAL
-};
-
-static EXTRAS: [Extra; 1] = [Extra {
-    name: PURGED,
-    kind: "string",
-    nullable: true,
-    value: |system| system.get(PURGED).cloned().unwrap_or_default(),
-}];
 
 impl PlatformType for Trace {
     fn define(&self) -> Definition {
@@ -60,19 +32,19 @@ impl PlatformType for Trace {
             on_immutable: ImmutableRule::Replace,
             srn_type: "trace",
             dependents: &[],
-            route: &ROUTE,
+            route: &reported::TRACE,
         }
     }
 
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
-            PURGE => purge(tx, &act, &["steps"]),
+            reported::PURGE_TRACE => purge(tx, &act, &["steps"]),
             _ => tree(tx, &act),
         }
     }
 
     fn extras(&self) -> &'static [Extra] {
-        &EXTRAS
+        &reported::EXTRAS
     }
 }
 

@@ -1,10 +1,10 @@
 //! `trigger`: what starts an agent, an orchestration, a tool or an eval
 //! (`formations-behaviour.md` §6.8).
 
-use super::{event_pattern_problem, name_key};
+use super::{event_pattern_problem, name_key, trigger_firing};
 use crate::{
-    Act, ActionMethod, Definition, Extra, Findings, Node, PlatformType, RefKind, Reference, Refusal,
-    RestAction, RestRoute, UpdateMode,
+    Act, ActionBody, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind,
+    Reference, Refusal, RestAction, RestRoute, UpdateMode,
     cron::{Cron, CronError},
     references,
     scene::Scene,
@@ -34,11 +34,17 @@ static ROUTE: RestRoute = RestRoute {
     delete: Some("DeleteTrigger"),
     update_modes: &[UpdateMode::Patch],
     actions: &[
-        RestAction { method: ActionMethod::Reveal, path: "secret", operation: "GetTriggerSecret" },
-        RestAction { method: ActionMethod::Post, path: "rotate-secret", operation: "RotateTriggerSecret" },
+        RestAction::reveal("secret", "GetTriggerSecret"),
+        RestAction::post("rotate-secret", "RotateTriggerSecret"),
+        RestAction::post("fire", trigger_firing::FIRE)
+            .taking(ActionBody::Fields(&trigger_firing::FIELDS))
+            .answering(202),
     ],
     ..RestRoute::USUAL
 };
+
+static DEPENDENTS: [Dependents; 1] =
+    [Dependents { type_name: "trigger_firing", fields: &["trigger_id"], rule: DependentRule::Cascade }];
 
 static EXTRAS: [Extra; 2] = [
     Extra {
@@ -68,7 +74,7 @@ impl PlatformType for Trigger {
             // can have it.
             on_immutable: ImmutableRule::ReplaceDeleteFirst,
             srn_type: "trigger",
-            dependents: &[],
+            dependents: &DEPENDENTS,
             route: &ROUTE,
         }
     }
@@ -80,6 +86,7 @@ impl PlatformType for Trigger {
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
             "GetTriggerSecret" => signing::read(&act),
+            trigger_firing::FIRE => trigger_firing::fire(tx, &act),
             _ => signing::rotate(tx, &act),
         }
     }

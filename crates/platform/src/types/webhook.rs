@@ -1,9 +1,7 @@
 //! `webhook`: where events are sent, signed (`formations-behaviour.md` §6.7).
 
 use super::{event_pattern_problem, url_problem};
-use crate::{
-    Act, ActionMethod, Definition, Findings, Node, PlatformType, RestAction, RestRoute, UpdateMode, signing,
-};
+use crate::{Act, Definition, Findings, Node, PlatformType, RestAction, RestRoute, UpdateMode, signing};
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema};
 use formwork_store::{DomainError, DomainTx};
 
@@ -21,8 +19,8 @@ static ROUTE: RestRoute = RestRoute {
     delete: Some("DeleteWebhook"),
     update_modes: &[UpdateMode::Put],
     actions: &[
-        RestAction { method: ActionMethod::Reveal, path: "secret", operation: "GetWebhookSecret" },
-        RestAction { method: ActionMethod::Post, path: "rotate-secret", operation: "RotateWebhookSecret" },
+        RestAction::reveal("secret", "GetWebhookSecret"),
+        RestAction::post("rotate-secret", "RotateWebhookSecret"),
     ],
     ..RestRoute::USUAL
 };

@@ -13,6 +13,7 @@ mod records;
 mod references;
 mod rest;
 mod round_trip;
+mod routes;
 mod rules;
 mod secrets;
 mod sessions;

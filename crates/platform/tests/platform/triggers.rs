@@ -29,7 +29,7 @@ impl World {
     async fn act(&self, type_name: &str, id: &str, path: &str) -> Result<Json, PlatformError> {
         let action = action_of(type_name, path);
         let projects = std::slice::from_ref(&self.project);
-        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action).await
+        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action, Json::Null).await
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::world::{World, caller, provider, wire};
 use formwork_model::{Json, Path, WireCode};
-use formwork_platform::{PlatformError, RestAction, rest_routes};
+use formwork_platform::{PlatformError, RestAction, UpdateMode, rest_routes};
 use serde_json::json;
 
 impl World {
@@ -17,7 +17,7 @@ impl World {
     async fn restore(&self, type_name: &str, id: &str) -> Result<Json, PlatformError> {
         let action = action_of(type_name, "restore");
         let projects = std::slice::from_ref(&self.project);
-        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action).await
+        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, &action, Json::Null).await
     }
 }
 
@@ -101,4 +101,35 @@ async fn versions_go_with_what_they_are_versions_of() {
     let left = world.versions("agent_version").await;
     assert_eq!(left.len(), 1);
     assert_eq!(left[0]["agent_id"], json!(other));
+}
+
+#[tokio::test]
+async fn a_label_names_the_version_that_its_write_makes_and_no_other() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let change = async |body: Json| {
+        world.rest_update("agent", &agent, body, UpdateMode::Patch, None).await.expect("changed")
+    };
+    let labelled = change(json!({ "name": "two", "version_label": "beta" })).await;
+    assert_eq!((&labelled["version"], &labelled["version_label"]), (&json!(2), &json!("beta")));
+    let same = change(json!({ "name": "two" })).await;
+    assert_eq!((&same["version"], &same["version_label"]), (&json!(2), &json!("beta")), "nothing changed");
+    let next = change(json!({ "name": "three" })).await;
+    assert_eq!((&next["version"], &next["version_label"]), (&json!(3), &Json::Null));
+    let labels: Vec<_> = world
+        .versions("agent_version")
+        .await
+        .iter()
+        .map(|version| version["version_label"].clone())
+        .collect();
+    assert_eq!(labels, [Json::Null, json!("beta"), Json::Null]);
+    let second = text(&world.versions("agent_version").await[1], "id");
+    let restored = world.restore("agent_version", &second).await.expect("restored");
+    assert_eq!((&restored["name"], &restored["version_label"]), (&json!("two"), &Json::Null));
+
+    let renamed = change(json!({ "version_label": "stable" })).await;
+    assert_eq!((&renamed["version"], &renamed["version_label"]), (&json!(5), &json!("stable")));
+    world.update("agent", &agent, json!({ "name": "by a deploy" })).await;
+    let deployed = world.rest_get("agent", &agent).await.expect("an agent");
+    assert_eq!(deployed["version_label"], Json::Null, "a deploy names no versions");
 }

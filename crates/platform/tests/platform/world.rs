@@ -21,7 +21,10 @@ use std::{
     },
 };
 
-pub(crate) const STORED_TYPES: [&str; 35] = [
+pub(crate) const STORED_TYPES: [&str; 38] = [
+    "eval_run",
+    "orchestration_run",
+    "trigger_firing",
     "actor",
     "chat",
     "conversation",
@@ -209,10 +212,21 @@ impl World {
         id: &str,
         operation: &str,
     ) -> Result<Json, PlatformError> {
+        self.rest_act_with(type_name, id, operation, Json::Null).await
+    }
+
+    /// One of the actions of a type's route, with a body.
+    pub(crate) async fn rest_act_with(
+        &self,
+        type_name: &str,
+        id: &str,
+        operation: &str,
+        body: Json,
+    ) -> Result<Json, PlatformError> {
         let route = rest_routes().iter().find(|route| route.type_name == type_name).expect("a route");
         let action = route.actions.iter().find(|action| action.operation == operation).expect("an action");
         let projects = std::slice::from_ref(&self.project);
-        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, action).await
+        self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, action, body).await
     }
 
     pub(crate) async fn rest_get(&self, type_name: &str, id: &str) -> Result<Json, PlatformError> {

@@ -2,9 +2,13 @@
 
 pub(crate) mod audit;
 pub(crate) mod drift;
+pub(crate) mod files;
 pub(crate) mod formations;
+mod marks;
 pub(crate) mod operations;
+pub(crate) mod orchestrations;
 pub(crate) mod plans;
+pub(crate) mod prices;
 pub(crate) mod projects;
 pub(crate) mod purge;
 pub(crate) mod resources;

@@ -2,6 +2,7 @@
 //! (`formations-behaviour.md` §6.10). Bodies are checked by the types, by the same rules that
 //! templates are checked by.
 
+use super::marks::{Done, marked, marked_empty, owner};
 use super::{Answer, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::failure::ApiFailure;
@@ -12,13 +13,14 @@ use crate::router::App;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
-use axum::response::IntoResponse;
 use axum::routing::MethodFilter;
 use axum::routing::{delete, get, on, post};
 use formwork_api::DeleteResult;
 use formwork_control::{Gate, Principal, UpdateMode};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
-use formwork_platform::{ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes};
+use formwork_platform::{
+    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes,
+};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -117,14 +119,57 @@ fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
     let (method, filter) = match action.method {
         ActionMethod::Get | ActionMethod::Reveal => (Method::GET, MethodFilter::GET),
         ActionMethod::Post => (Method::POST, MethodFilter::POST),
+        ActionMethod::Put => (Method::PUT, MethodFilter::PUT),
+        ActionMethod::Patch => (Method::PATCH, MethodFilter::PATCH),
         ActionMethod::Delete => (Method::DELETE, MethodFilter::DELETE),
     };
-    let handler =
-        on(filter, move |State(app), Caller(principal), ids: Ids| act(app, principal, (route, action), ids));
+    let handler = on(filter, move |State(app), Caller(principal), ids: Ids, request: Request| {
+        act(app, principal, (route, action), ids, request)
+    });
     let path = format!("{}/{}", item(route), action.path);
-    endpoint(route, method, &path, action.operation, handler)
-        .answers(200, serde_json::json!({ "type": "object" }))
-        .refuses(&[404, 409])
+    let endpoint = endpoint(route, method, &path, action.operation, handler)
+        .answers(action.status, serde_json::json!({ "type": "object" }))
+        .refuses(&[404, 409]);
+    match body_schema(action) {
+        None => endpoint,
+        Some((schema, true)) => endpoint.optional_body(schema).refuses(&[400, 413]),
+        Some((schema, false)) => endpoint.body(schema).refuses(&[400, 413]),
+    }
+}
+
+/// The schema of an action's body, if it has one, and whether the body may be left out.
+fn body_schema(action: &RestAction) -> Option<(Json, bool)> {
+    let fields = match action.takes {
+        ActionBody::Nothing => return None,
+        ActionBody::Texts => {
+            let schema = serde_json::json!({
+                "type": "object",
+                "additionalProperties": { "type": ["string", "null"] },
+            });
+            return Some((schema, false));
+        }
+        ActionBody::Fields(fields) => fields,
+    };
+    let schema = |field: &ActionField| {
+        let kind = field
+            .kind
+            .name()
+            .map(|kind| if field.required { kind.into() } else { serde_json::json!([kind, "null"]) });
+        let mut schema = serde_json::json!({ "description": field.doc });
+        if let Some(kind) = kind {
+            schema["type"] = kind;
+        }
+        (field.name.to_owned(), schema)
+    };
+    let properties: serde_json::Map<_, _> = fields.iter().map(schema).collect();
+    let required: Vec<_> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let schema = serde_json::json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+        "required": required,
+    });
+    Some((schema, required.is_empty()))
 }
 
 fn endpoint(
@@ -186,7 +231,9 @@ async fn list(app: App, principal: Principal, route: &RestRoute, ids: Ids, query
 
 async fn show(app: App, principal: Principal, route: &RestRoute, ids: Ids) -> Answer {
     let id = ids.item(&app, &principal, route).await?;
-    json(StatusCode::OK, &app.control.get_resource(&principal, &route.type_name.into(), id).await?)
+    let type_name = TypeName::from(route.type_name);
+    let shown = app.control.get_resource(&principal, &type_name, id).await?;
+    marked(Done::Shown, id, owner(&app, &type_name, id).await?.as_ref(), StatusCode::OK, shown)
 }
 
 async fn update(
@@ -200,22 +247,27 @@ async fn update(
     let id = ids.item(&app, &principal, route).await?.to_owned();
     let gate = Gate::UpdateResource(type_name.clone(), id.clone());
     let body = Reading::new(gate, app.options.body).read_any(&app, &principal, request).await?;
+    let (owner, of) = (owner(&app, &type_name, &id).await?, id.clone());
     let control = app.control.clone();
     let changed =
         detached(async move { control.update_resource(&principal, &type_name, &id, body, mode).await })
             .await?;
-    json(StatusCode::OK, &changed)
+    marked(Done::Changed, &of, owner.as_ref(), StatusCode::OK, changed)
 }
 
 async fn destroy(app: App, principal: Principal, route: &RestRoute, ids: Ids, query: Query) -> Answer {
     let force = query.flag(FORCE.name, false)?;
     let type_name = TypeName::from(route.type_name);
     let id = ids.item(&app, &principal, route).await?.to_owned();
+    let owner = owner(&app, &type_name, &id).await?;
     let control = app.control.clone();
     detached(async move { control.delete_resource(&principal, &type_name, &id, force).await }).await?;
     match route.delete_status {
-        DeleteStatus::NoContent => Ok(StatusCode::NO_CONTENT.into_response()),
-        DeleteStatus::Ok => json(StatusCode::OK, &DeleteResult { success: true }),
+        DeleteStatus::NoContent => Ok(marked_empty(Done::Deleted, owner.as_ref())),
+        DeleteStatus::Ok => {
+            let done = serde_json::json!(DeleteResult { success: true });
+            marked(Done::Deleted, "", owner.as_ref(), StatusCode::OK, done)
+        }
     }
 }
 
@@ -224,13 +276,27 @@ async fn act(
     principal: Principal,
     (route, action): (&RestRoute, &'static RestAction),
     ids: Ids,
+    request: Request,
 ) -> Answer {
     let type_name = TypeName::from(route.type_name);
     let id = ids.item(&app, &principal, route).await?.to_owned();
+    let body = match body_schema(action) {
+        None => Json::Null,
+        Some((_, optional)) => {
+            let gate = Gate::ActOnResource(type_name.clone(), id.clone(), action);
+            let reading = Reading { optional, ..Reading::new(gate, app.options.body) };
+            reading.read_any(&app, &principal, request).await?
+        }
+    };
+    // What only shows something changes nothing that a formation could undo.
+    let owner = if action.only_shows() { None } else { owner(&app, &type_name, &id).await? };
+    let of = id.clone();
     let control = app.control.clone();
     let answer =
-        detached(async move { control.act_on_resource(&principal, &type_name, &id, action).await }).await?;
-    json(StatusCode::OK, &answer)
+        detached(async move { control.act_on_resource(&principal, &type_name, &id, action, body).await })
+            .await?;
+    let status = StatusCode::from_u16(action.status).unwrap_or(StatusCode::OK);
+    marked(Done::Changed, &of, owner.as_ref(), status, answer)
 }
 
 /// The ids in a path, by parameter. Those that are not even text are not among them.

@@ -2,14 +2,17 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod access;
+mod beyond_crud;
 mod drift;
 mod errors;
 mod following;
 mod formations_of_rules;
 mod formations_of_types;
+mod imports;
 mod limits;
 mod matrix;
 mod openapi;
+mod owners;
 mod people;
 mod purge;
 mod random;

@@ -91,6 +91,7 @@ impl World {
             desired: &declaration.desired(),
             rows,
             observations: &observations,
+            imports: &BTreeMap::new(),
             catalog: &self.catalog,
             key: &self.key,
             incomplete: false,
@@ -171,6 +172,7 @@ impl World {
             objects: Vec::new(),
             requires: Vec::new(),
             audit: Vec::new(),
+            claims: Vec::new(),
         };
         let guard = match ready(self.store.begin(begin)) {
             Ok(Begun::Running(guard)) => guard,

@@ -1,8 +1,10 @@
 //! Beginning operations.
 
 use super::World;
-use super::given::{base, begin, begun, deleted, event, id, object, plan, row, sealed, settle};
-use crate::{Begin, Begun, DomainError, ObjectWrite, StoreError, Unit};
+use super::given::{
+    base, begin, begun, deleted, event, id, live, object, owned, plan, row, sealed, settle, succeeded,
+};
+use crate::{Begin, Begun, Claim, DomainError, ObjectWrite, StoreError, Unit};
 use formwork_model::{OperationStatus, StepId, Timestamp};
 use std::sync::Arc;
 
@@ -139,4 +141,50 @@ pub async fn of_many_that_begin_at_once_exactly_one_runs(world: &dyn World) {
     assert_eq!(open[0].record.as_ref().unwrap().status, OperationStatus::Running);
     assert!(running[0].expires_at > Timestamp(0));
     stores[1].commit(&running[0], Unit::default()).await.unwrap();
+}
+
+fn claiming(operation: &str, stack: &str, row: &str, native_id: &str) -> Begin {
+    let claim = Claim { row: row.into(), object: owned(native_id) };
+    Begin { claims: vec![claim], ..begin(operation, &[stack]) }
+}
+
+/// Whichever stack the other row is of; the row's own object is no obstacle.
+pub async fn what_another_row_has_cannot_be_claimed(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "make", "a", vec![live("r", "a", &[])]).await;
+    settle(&*store, "wait", "b", vec![row("s", "b")]).await;
+    let refused = store.begin(claiming("take", "b", "s", "native-r")).await;
+    assert!(
+        matches!(&refused, Err(StoreError::Owned { row, native_id })
+            if *row == "s".into() && *native_id == "native-r".into()),
+        "{refused:?}"
+    );
+    assert_eq!(store.reader().operation(&id("take")).await.unwrap(), None);
+    assert_eq!(store.reader().lease(&"b".into()).await.unwrap(), None);
+    begun(&*store, claiming("again", "a", "r", "native-r")).await;
+    begun(&*store, claiming("free", "b", "s", "native-x")).await;
+}
+
+/// Two that claim an object at once can't both have it.
+pub async fn a_claim_holds_until_the_row_is_written(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "wait", "a", vec![row("r", "a")]).await;
+    settle(&*store, "wait too", "b", vec![row("s", "b")]).await;
+    let guard = begun(&*store, claiming("first", "a", "r", "native-x")).await;
+    assert_eq!(store.reader().owners(&owned("native-x")).await.unwrap(), ["r".into()]);
+    assert!(store.begin(claiming("second", "b", "s", "native-x")).await.is_err());
+    // It came to nothing.
+    let unit = Unit { rows: vec![row("r", "a")], ..Unit::default() };
+    store.commit(&guard, unit).await.unwrap();
+    begun(&*store, claiming("third", "b", "s", "native-x")).await;
+}
+
+/// An operation can end without having come to the row at all.
+pub async fn a_claim_ends_with_its_operation(world: &dyn World) {
+    let store = world.store();
+    settle(&*store, "wait", "a", vec![row("r", "a")]).await;
+    settle(&*store, "wait too", "b", vec![row("s", "b")]).await;
+    let guard = begun(&*store, claiming("first", "a", "r", "native-x")).await;
+    store.commit(&guard, Unit { finish: succeeded(), ..Unit::default() }).await.unwrap();
+    begun(&*store, claiming("second", "b", "s", "native-x")).await;
 }

@@ -1,8 +1,8 @@
 //! Small records to test with.
 
 use crate::{
-    AuditRecord, Begin, Begun, Finish, LeaseGuard, Link, ListQuery, NewObject, ObservationWrite, Store,
-    UniqueKey, Unit,
+    AuditRecord, Begin, Begun, Finish, LeaseGuard, Link, ListQuery, NewObject, ObservationWrite, OwnedObject,
+    Store, UniqueKey, Unit,
 };
 use formwork_model::{
     BaseRow, Certainty, ClientToken, DeletionPolicy, Entry, Event, EventAction, EventStatus, Generation,
@@ -69,6 +69,7 @@ pub fn begin(id: &str, stacks: &[&str]) -> Begin {
         objects: Vec::new(),
         requires: Vec::new(),
         audit: Vec::new(),
+        claims: Vec::new(),
     }
 }
 
@@ -163,6 +164,11 @@ pub fn undoing(row: Row, operation: &str) -> Row {
 pub fn deleted(row: Row) -> Row {
     let generation = row.generation.next();
     Row { status: RowStatus::Deleted, current: None, intent: None, generation, ..row }
+}
+
+/// An object of the rows that [`live`] makes.
+pub fn owned(native_id: &str) -> OwnedObject {
+    OwnedObject { native_id: native_id.into(), type_name: "type".into() }
 }
 
 /// An observation.

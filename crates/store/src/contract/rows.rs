@@ -1,8 +1,8 @@
 //! The ledger's rows: references and observations.
 
 use super::World;
-use super::given::{NOON, begin, begun, deleted, deleting, live, row, seen, settle, undoing};
-use crate::{LeaseGuard, Referrer, Store, StoreError, Unit};
+use super::given::{NOON, begin, begun, deleted, deleting, live, owned, row, seen, settle, undoing};
+use crate::{LeaseGuard, OwnedObject, Referrer, Store, StoreError, Unit};
 use formwork_model::{Json, Row, RowStatus};
 
 async fn write(store: &dyn Store, guard: &LeaseGuard, row: Row) -> Result<(), StoreError> {
@@ -111,4 +111,33 @@ pub async fn rows_come_by_position_and_id(world: &dyn World) {
     settle(&*store, "make", "a", rows).await;
     let rows = store.reader().rows(&"a".into()).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["z", "B", "a", "b", "ä"]);
+}
+
+/// Deposed objects and those under way count; a tombstone has nothing.
+pub async fn a_row_is_found_by_what_it_has_had_and_makes(world: &dyn World) {
+    let store = world.store();
+    let reader = store.reader();
+    let made = live("r", "a", &[]);
+    settle(&*store, "make", "a", vec![made.clone(), live("s", "a", &[])]).await;
+    let owners = async |id: &str| reader.owners(&owned(id)).await.unwrap();
+    assert_eq!(owners("native-r").await, ["r".into()]);
+    let other = OwnedObject { type_name: "other".into(), ..owned("native-r") };
+    assert!(reader.owners(&other).await.unwrap().is_empty(), "an id says nothing without its type");
+    let mut replaced = made.clone();
+    replaced.deposed.extend(replaced.current.take());
+    let mut making = deleting(replaced, "op");
+    if let Some(intent) = &mut making.intent {
+        intent.native_id = Some("native-new".into());
+    }
+    settle(&*store, "replace", "a", vec![making]).await;
+    for found in ["native-r", "native-new"] {
+        assert_eq!(owners(found).await, ["r".into()], "{found}");
+    }
+    settle(&*store, "delete", "a", vec![deleted(Row { deposed: Vec::new(), ..made })]).await;
+    for gone in ["native-r", "native-new"] {
+        assert!(owners(gone).await.is_empty(), "{gone}");
+    }
+    assert_eq!(owners("native-s").await, ["s".into()]);
+    let other = world.reopen().await;
+    assert_eq!(other.reader().owners(&owned("native-s")).await.unwrap(), ["s".into()]);
 }

@@ -5,7 +5,7 @@ use super::state::Numbered;
 use crate::tables::{
     Holder, Lease, LeaseTables, OperationTables, RowHead, RowTables, Standing, Stored, is_going,
 };
-use crate::{Page, Referrer, SavedPlan, StoreError};
+use crate::{OwnedObject, Page, Referrer, SavedPlan, StoreError};
 use formwork_model::{
     JournalEntry, OperationId, OperationRecord, Plan, PlanHash, Row, RowId, Sealed, SlotId, StackId,
     Timestamp,
@@ -290,6 +290,27 @@ impl RowTables for MemTables<'_> {
         found.sort_unstable();
         found.truncate(most);
         Ok(found)
+    }
+
+    fn objects_of(&mut self, row: &RowId) -> Stored<Vec<OwnedObject>> {
+        let least = OwnedObject { native_id: "".into(), type_name: "".into() };
+        Ok(self.state.row_objects.under(row, least).map(|(object, ())| object.clone()).collect())
+    }
+
+    fn set_objects(&mut self, row: &RowId, objects: &[OwnedObject]) -> Stored<()> {
+        for old in self.objects_of(row)? {
+            self.state.row_objects.remove(&(row.clone(), old.clone()));
+            self.state.owners.remove(&(old, row.clone()));
+        }
+        for new in objects {
+            self.state.row_objects.insert((row.clone(), new.clone()), ());
+            self.state.owners.insert((new.clone(), row.clone()), ());
+        }
+        Ok(())
+    }
+
+    fn owners(&mut self, object: &OwnedObject) -> Stored<Vec<RowId>> {
+        Ok(self.state.owners.under(object, RowId::new("")).map(|(row, ())| row.clone()).collect())
     }
 
     fn row_slots(&mut self, row: &RowId) -> Stored<Vec<(SlotId, Sealed)>> {

@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use crate::tables::Lease;
-use crate::{AuditRecord, Link, SavedPlan, StoredObject, UniqueKey};
+use crate::{AuditRecord, Link, OwnedObject, SavedPlan, StoredObject, UniqueKey};
 use formwork_model::{
     ClientToken, Event, JournalEntry, Json, OperationId, OperationRecord, Plan, PlanHash, Row, RowId, Sealed,
     SlotId, StackId, Timestamp,
@@ -72,6 +72,8 @@ state! {
     references: Table<(RowId, RowId), ()>,
     /// From referred to referrer.
     referrers: Table<(RowId, RowId), ()>,
+    row_objects: Table<(RowId, OwnedObject), ()>,
+    owners: Table<(OwnedObject, RowId), ()>,
     row_slots: Table<(RowId, SlotId), Sealed>,
     events: Table<u64, Arc<Event>>,
     operation_events: Table<(OperationId, u64), ()>,

@@ -29,6 +29,9 @@ pub(crate) fn begin(tables: &mut dyn Tables, begin: Begin) -> Stored<Begun> {
     for row in begin.new_rows {
         rows::insert(tables, &guard, row)?;
     }
+    for claim in begin.claims {
+        rows::claim(tables, claim)?;
+    }
     commit::append(tables, operation, &[begin.started])?;
     for event in &begin.events {
         tables.append_event(event)?;

@@ -17,4 +17,4 @@ pub(crate) use domain::domain;
 pub(crate) use lease::{holder_of, renew, take_over};
 pub(crate) use objects::find as find_object;
 pub(crate) use plans::save_plan;
-pub(crate) use rows::observe;
+pub(crate) use rows::{objects_of, observe};

@@ -1,7 +1,7 @@
 //! Writing ledger rows: revisions, references, and what observers may add.
 
 use crate::tables::{RowHead, Standing, Stored, Tables, is_going};
-use crate::{LeaseGuard, ObservationWrite, StoreError};
+use crate::{Claim, LeaseGuard, ObservationWrite, OwnedObject, StoreError};
 use formwork_model::{Row, RowId};
 
 /// How many rows a refusal names.
@@ -32,11 +32,63 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
         None => tables.insert_row(&row)?,
         Some(head) => tables.update_row(&row, head.standing(&row))?,
     }
-    if before.is_some_and(|head| head.refers) || !row.references.is_empty() {
+    if before.as_ref().is_some_and(|head| head.refers) || !row.references.is_empty() {
         let to = sorted(&row.references);
         if tables.references(&row.id)? != to {
             tables.set_references(&row.id, &to)?;
         }
+    }
+    let objects = objects_of(&row);
+    // A row that is new is found by nothing yet.
+    if (before.is_some() || !objects.is_empty()) && tables.objects_of(&row.id)? != objects {
+        tables.set_objects(&row.id, &objects)?;
+    }
+    Ok(())
+}
+
+/// The objects that a row is found by, sorted.
+pub(crate) fn objects_of(row: &Row) -> Vec<OwnedObject> {
+    let had = row.current.iter().chain(&row.deposed);
+    let had = had.map(|object| (&object.type_name, &object.native_id));
+    let making = row.intent.iter().filter_map(|intent| Some((&intent.type_name, intent.native_id.as_ref()?)));
+    let mut objects: Vec<_> = had
+        .chain(making)
+        .map(|(type_name, native_id)| OwnedObject {
+            native_id: native_id.clone(),
+            type_name: type_name.clone(),
+        })
+        .collect();
+    objects.sort_unstable();
+    objects.dedup();
+    objects
+}
+
+/// Whether a row that is found by an object has it, or is about to take it over. A claim of an
+/// operation that ended without taking the object counts no more.
+fn has_or_takes(tables: &mut dyn Tables, row: &RowId, object: &OwnedObject) -> Stored<bool> {
+    let row = match tables.row(row) {
+        Ok(Some(row)) => row,
+        Ok(None) => return Ok(false),
+        // Nobody can say what a damaged row has.
+        Err(StoreError::Unreadable { .. }) => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    let taken = objects_of(&row).contains(object);
+    Ok(taken || tables.lease(&row.stack)?.is_some_and(|lease| lease.holder.is_some()))
+}
+
+/// Lets a row be found by an object that it is about to take over, until the row is written again.
+pub(super) fn claim(tables: &mut dyn Tables, claim: Claim) -> Stored<()> {
+    let Claim { row, object } = claim;
+    for owner in tables.owners(&object)?.into_iter().filter(|owner| *owner != row) {
+        if has_or_takes(tables, &owner, &object)? {
+            return Err(StoreError::Owned { row, native_id: object.native_id });
+        }
+    }
+    let mut objects = tables.objects_of(&row)?;
+    if let Err(place) = objects.binary_search(&object) {
+        objects.insert(place, object);
+        tables.set_objects(&row, &objects)?;
     }
     Ok(())
 }

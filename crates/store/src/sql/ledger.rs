@@ -1,11 +1,11 @@
 //! The ledger's rows in SQL.
 
 use super::{SqlRow, SqlTables, decode, encode, params, unseal};
-use crate::Referrer;
 use crate::tables::{RowHead, RowTables, Standing, Stored, is_going};
+use crate::{OwnedObject, Referrer};
 use formwork_model::{Row, RowId, Sealed, SlotId, StackId};
 
-fn row(found: &dyn SqlRow) -> Stored<Row> {
+pub(super) fn row(found: &dyn SqlRow) -> Stored<Row> {
     decode("row", found.text(0)?, found.text(1)?)
 }
 
@@ -145,6 +145,33 @@ impl RowTables for SqlTables<'_> {
                 let (stack, label) = (found.text(0)?.into(), found.text(1)?.into());
                 Ok(Referrer { stack, label, row: found.text(2)?.into() })
             },
+        )
+    }
+
+    fn objects_of(&mut self, row: &RowId) -> Stored<Vec<OwnedObject>> {
+        self.all(
+            "SELECT native_id, type FROM row_objects WHERE row_id = $1 ORDER BY native_id, type",
+            params![row.as_str()],
+            |found| Ok(OwnedObject { native_id: found.text(0)?.into(), type_name: found.text(1)?.into() }),
+        )
+    }
+
+    fn set_objects(&mut self, row: &RowId, objects: &[OwnedObject]) -> Stored<()> {
+        self.execute("DELETE FROM row_objects WHERE row_id = $1", params![row.as_str()])?;
+        for object in objects {
+            self.execute(
+                "INSERT INTO row_objects (row_id, native_id, type) VALUES ($1, $2, $3)",
+                params![row.as_str(), object.native_id.as_str(), object.type_name.as_str()],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn owners(&mut self, object: &OwnedObject) -> Stored<Vec<RowId>> {
+        self.all(
+            "SELECT row_id FROM row_objects WHERE native_id = $1 AND type = $2 ORDER BY row_id",
+            params![object.native_id.as_str(), object.type_name.as_str()],
+            |found| Ok(found.text(0)?.into()),
         )
     }
 

@@ -1,8 +1,9 @@
 //! The tables in SQL and their versions.
 
-use super::{SqlTx, params};
+use super::{SqlTables, SqlTx, params};
 use crate::StoreError;
-use crate::tables::Stored;
+use crate::rules::objects_of;
+use crate::tables::{RowTables as _, Stored};
 
 /// Where the databases spell the same thing differently.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +17,10 @@ pub(crate) struct Dialect {
 }
 
 /// The statements that lead from each format to the next. One that was released never changes.
-const MIGRATIONS: [&[&str]; 1] = [FORMAT_1];
+const MIGRATIONS: [&[&str]; 2] = [FORMAT_1, FORMAT_2];
 
 /// The newest format this program knows.
-pub(crate) const KNOWN_FORMAT: u32 = 1;
+pub(crate) const KNOWN_FORMAT: u32 = 2;
 
 const META: &str = "CREATE TABLE IF NOT EXISTS meta (key {text} PRIMARY KEY, value {text} NOT NULL)";
 
@@ -67,6 +68,16 @@ const FORMAT_1: &[&str] = &[
     "CREATE INDEX audit_project ON audit (project, number)",
 ];
 
+/// Rows are found by their objects; [`index_objects`] fills it.
+const FORMAT_2: &[&str] = &[
+    "CREATE TABLE row_objects (row_id {text}, native_id {text}, type {text}, \
+     PRIMARY KEY (row_id, native_id, type)){clustered}",
+    "CREATE INDEX row_objects_native ON row_objects (native_id, type)",
+];
+
+/// How many rows are read at a time.
+const BATCH: usize = 500;
+
 /// Brings a store to the newest format. To be called within a transaction that no other writer can
 /// have at the same time.
 pub(crate) fn migrate(tx: &mut dyn SqlTx, dialect: Dialect) -> Stored<()> {
@@ -75,6 +86,9 @@ pub(crate) fn migrate(tx: &mut dyn SqlTx, dialect: Dialect) -> Stored<()> {
     let missing = MIGRATIONS.iter().skip(found as usize);
     for statement in missing.copied().flatten() {
         tx.execute(&spelled(statement, dialect), &[])?;
+    }
+    if found == 1 {
+        index_objects(tx)?;
     }
     if found < KNOWN_FORMAT {
         let format = KNOWN_FORMAT.to_string();
@@ -85,6 +99,25 @@ pub(crate) fn migrate(tx: &mut dyn SqlTx, dialect: Dialect) -> Stored<()> {
         )?;
     }
     Ok(())
+}
+
+/// Notes what the rows of a store of the first format are found by. A row that can't be read is
+/// passed over: it is a fault of its own wherever it is used.
+fn index_objects(tx: &mut dyn SqlTx) -> Stored<()> {
+    let mut tables = SqlTables::new(tx);
+    let mut last = String::new();
+    loop {
+        let rows = tables.all(
+            "SELECT id, body FROM rows WHERE id > $1 ORDER BY id LIMIT $2",
+            params![&last, BATCH],
+            |found| Ok((found.text(0)?.to_owned(), super::ledger::row(found))),
+        )?;
+        let Some((end, _)) = rows.last() else { return Ok(()) };
+        last.clone_from(end);
+        for row in rows.into_iter().filter_map(|(_, row)| row.ok()) {
+            tables.set_objects(&row.id, &objects_of(&row))?;
+        }
+    }
 }
 
 /// The store's format, if this program knows it; 0 for one that has no tables yet.

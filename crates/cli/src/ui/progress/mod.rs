@@ -320,6 +320,7 @@ fn action_name(action: EventAction) -> &'static str {
         EventAction::Replace => "replace",
         EventAction::ReplaceCleanup => "replace-cleanup",
         EventAction::ReplaceRetained => "replace-retained",
+        EventAction::Adopt => "adopt",
         EventAction::Record => "record",
         EventAction::Resolve => "resolve",
         EventAction::Operation => "operation",

@@ -5,8 +5,9 @@ mod chunks;
 
 use super::{check_least, check_text_members, file};
 use crate::{
-    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
+    Act, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
     UpdateMode, document::Document as StoredForm, ids::new_id, rest::Filter, rewrite::rewrite, scene::Scene,
+    tags,
 };
 use chunks::{ChunkConfig, Strategy};
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema};
@@ -36,8 +37,14 @@ static ROUTE: RestRoute = RestRoute {
     get: "GetDocument",
     update: Some("UpdateDocument"),
     delete: Some("DeleteDocument"),
+    gated_as: &[
+        ("GetDocumentTags", "documents:GetDocument"),
+        ("ReplaceDocumentTags", "documents:UpdateDocument"),
+        ("MergeDocumentTags", "documents:UpdateDocument"),
+    ],
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "path_prefix"],
+    actions: &tags::actions(["GetDocumentTags", "ReplaceDocumentTags", "MergeDocumentTags"]),
     ..RestRoute::USUAL
 };
 
@@ -96,6 +103,10 @@ impl PlatformType for Document {
             dependents: &DEPENDENTS,
             route: &ROUTE,
         }
+    }
+
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        tags::act(tx, &act)
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {

@@ -1,13 +1,17 @@
 //! `eval`: an agent, the cases it is put to, and how its answers are scored
 //! (`formations-behaviour.md` §7.7).
 
+mod run;
 mod scorers;
 
 use crate::{
-    Definition, Findings, Node, PlatformType, RefKind, Reference, Refusal, RestRoute, UpdateMode, references,
+    Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, Refusal,
+    RestRoute, UpdateMode, references,
 };
 use formwork_model::{ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, UniqueKey};
+
+pub(super) use run::EvalRun;
 
 pub(super) struct Eval;
 
@@ -25,6 +29,9 @@ static ROUTE: RestRoute = RestRoute {
     update_modes: &[UpdateMode::Put],
     ..RestRoute::USUAL
 };
+
+static DEPENDENTS: [Dependents; 1] =
+    [Dependents { type_name: "eval_run", fields: &["eval_id"], rule: DependentRule::Cascade }];
 
 impl PlatformType for Eval {
     fn define(&self) -> Definition {
@@ -56,7 +63,7 @@ impl PlatformType for Eval {
             // Nothing of it is fixed, so the rule never applies.
             on_immutable: ImmutableRule::Replace,
             srn_type: "eval",
-            dependents: &[],
+            dependents: &DEPENDENTS,
             route: &ROUTE,
         }
     }

@@ -3,12 +3,16 @@
 mod flow;
 mod graph;
 mod nodes;
+mod run;
 
 use crate::{
-    Definition, Findings, Node, PlatformType, RefKind, Reference, RestRoute, UpdateMode, references,
+    Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, RestRoute,
+    UpdateMode, references,
     versions::{self, Versions},
 };
 use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
+
+pub(super) use run::OrchestrationRun;
 
 pub(super) struct Orchestration;
 
@@ -27,6 +31,12 @@ static ROUTE: RestRoute = RestRoute {
     update_modes: &[UpdateMode::Patch],
     ..RestRoute::USUAL
 };
+
+static DEPENDENTS: [Dependents; 1] = [Dependents {
+    type_name: "orchestration_run",
+    fields: &["orchestration_id"],
+    rule: DependentRule::Cascade,
+}];
 
 impl PlatformType for Orchestration {
     fn define(&self) -> Definition {
@@ -50,7 +60,7 @@ impl PlatformType for Orchestration {
             // Nothing of it is fixed, so the rule never applies.
             on_immutable: ImmutableRule::Replace,
             srn_type: "orchestration",
-            dependents: &[],
+            dependents: &DEPENDENTS,
             route: &ROUTE,
         }
     }

@@ -1,14 +1,17 @@
 //! `session`: one agent in one conversation, with a person or without (`formations-behaviour.md`
 //! §7.2).
 
+mod fork;
+
 use super::{check_text_members, tool::is_header_name};
 use crate::{
-    Completeness, Definition, Extra, Findings, Node, PlatformCatalog, PlatformType, Refusal, RestRoute,
-    UpdateMode,
+    Act, ActionBody, Completeness, Definition, Extra, Findings, Node, PlatformCatalog, PlatformType, Refusal,
+    RestAction, RestRoute, UpdateMode,
     document::Document,
     draft::{self, Given},
     ids::new_id,
     scene::Scene,
+    tags,
     view::iso,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, Timestamp, WireCode};
@@ -27,6 +30,8 @@ const RESERVED_CONTEXT: &[&str] = &["sessionId", "actorId", "actorExternalId"];
 /// How many sessions are looked at in one go.
 const PAGE: usize = 200;
 
+const TAGS: [RestAction; 3] = tags::actions(["GetSessionTags", "ReplaceSessionTags", "MergeSessionTags"]);
+
 static ROUTE: RestRoute = RestRoute {
     type_name: "session",
     path: "/sessions",
@@ -37,12 +42,26 @@ static ROUTE: RestRoute = RestRoute {
     get: "GetSession",
     update: Some("UpdateSession"),
     delete: Some("DeleteSession"),
+    gated_as: &[
+        ("GetSessionTags", "agents:GetSession"),
+        ("ReplaceSessionTags", "agents:UpdateSession"),
+        ("MergeSessionTags", "agents:UpdateSession"),
+        (fork::FORK, "agents:CreateSession"),
+        (fork::FORKS, "agents:ListSessions"),
+    ],
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "agent_id", "actor_id", "status"],
+    actions: &[
+        RestAction::post("fork", fork::FORK).taking(ActionBody::Fields(&fork::FIELDS)).answering(201),
+        RestAction::get("forks", fork::FORKS),
+        TAGS[0],
+        TAGS[1],
+        TAGS[2],
+    ],
     ..RestRoute::USUAL
 };
 
-/// Generations and forks take a running agent, and there is none yet.
+/// Generating takes a running agent, and there is none here.
 static EXTRAS: [Extra; 5] = [
     Extra {
         name: CONVERSATION_ID,
@@ -57,8 +76,18 @@ static EXTRAS: [Extra; 5] = [
         nullable: false,
         value: |system| system.get(LAST_ACTIVITY).cloned().unwrap_or_default(),
     },
-    Extra { name: "forked_from_session_id", kind: "string", nullable: true, value: |_| Json::Null },
-    Extra { name: "forked_from_position", kind: "integer", nullable: true, value: |_| Json::Null },
+    Extra {
+        name: fork::FROM,
+        kind: "string",
+        nullable: true,
+        value: |system| system.get(fork::FROM).cloned().unwrap_or_default(),
+    },
+    Extra {
+        name: fork::POSITION,
+        kind: "integer",
+        nullable: true,
+        value: |system| system.get(fork::POSITION).cloned().unwrap_or_default(),
+    },
 ];
 
 impl PlatformType for Session {
@@ -137,9 +166,19 @@ impl PlatformType for Session {
     }
 
     fn system_links(&self, system: &Map<String, Json>) -> Vec<Link> {
-        let conversation = system.get(CONVERSATION_ID).and_then(Json::as_str);
-        let link = conversation.map(|to| Link { field: CONVERSATION_ID.to_owned(), to: to.to_owned() });
-        link.into_iter().collect()
+        let link = |field: &str| {
+            let to = system.get(field)?.as_str()?.to_owned();
+            Some(Link { field: field.to_owned(), to })
+        };
+        [CONVERSATION_ID, fork::FROM].into_iter().filter_map(link).collect()
+    }
+
+    fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
+        match act.operation {
+            fork::FORK => fork::fork(tx, &act),
+            fork::FORKS => fork::forks(tx, &act),
+            _ => tags::act(tx, &act),
+        }
     }
 
     fn owned(&self) -> &'static [&'static str] {

@@ -1,0 +1,188 @@
+//! Imports: finding the objects that declarations are to take over, and asking whether the caller may.
+
+use super::plan::DeniedAction;
+use crate::access::{Access, Target, Verb};
+use crate::authorise::Question;
+use crate::{Control, ControlError, Principal};
+use formwork_engine::ObserveRequest;
+use formwork_model::{
+    Action, Certainty, Desired, NativeId, Object, Observation, Plan, ProjectId, ResourceDesired, Row, RowId,
+    Step, Stored, TargetRev, TypeName,
+};
+use formwork_planner::{Import, Imports};
+use formwork_platform::Platform;
+use formwork_store::{OwnedObject, StoredObject};
+use std::collections::BTreeMap;
+
+/// A declaration that is to take over an object, and the row of its label if there is one already.
+struct Wanted<'a> {
+    resource: &'a ResourceDesired,
+    native_id: &'a NativeId,
+    row: Option<&'a Row>,
+}
+
+impl Control {
+    /// What there is of the objects that declarations import and that no row of theirs has yet: an
+    /// object of the project and of the type, which the caller may see and no other formation owns.
+    pub(crate) async fn imports(
+        &self,
+        p: &Principal,
+        desired: &Desired,
+        rows: &[Row],
+    ) -> Result<Imports, ControlError> {
+        let mut imports = Imports::new();
+        let mut free: BTreeMap<RowId, Wanted<'_>> = BTreeMap::new();
+        for wanted in wanted(desired, rows) {
+            let type_name = &wanted.resource.type_name;
+            match self.why_not(p, &desired.project, &wanted, rows).await? {
+                Some(why) => _ = imports.insert(key(&wanted), Import::Refused(why)),
+                // Several may name one object, which is the planner's to refuse.
+                None => _ = free.insert(RowId::from(format!("{type_name}/{}", wanted.native_id)), wanted),
+            }
+        }
+        if free.is_empty() {
+            return Ok(imports);
+        }
+        let seen = self.engine.observe(ObserveRequest {
+            project: desired.project.clone(),
+            actor: p.actor.clone(),
+            rows: free.iter().map(|(id, wanted)| to_be(id, wanted)).collect(),
+            types: self.catalog.clone(),
+        });
+        for (id, observation) in seen.await {
+            let Some(wanted) = free.get(&id) else { continue };
+            let import = match observation {
+                Observation::Present { properties, at, .. } => {
+                    Import::free(wanted.resource, wanted.native_id, wanted.row, (properties, at))
+                }
+                Observation::Gone { .. } => Import::Refused(names_nothing(wanted)),
+                Observation::Failed { message, .. } => {
+                    Import::Refused(format!("could not be read: {message}"))
+                }
+            };
+            imports.insert(key(wanted), import);
+        }
+        Ok(imports)
+    }
+
+    /// What speaks against an import, as far as that is known without looking at the object.
+    async fn why_not(
+        &self,
+        p: &Principal,
+        project: &ProjectId,
+        wanted: &Wanted<'_>,
+        rows: &[Row],
+    ) -> Result<Option<String>, ControlError> {
+        let type_name = &wanted.resource.type_name;
+        if Platform::srn_type(type_name).is_some() {
+            let access = self.access(type_name)?;
+            let found = self.importable(project, type_name, wanted.native_id).await?;
+            // What the caller may not see is not there, as by its own route.
+            if !found.is_some_and(|object| Self::may(p, &access.getting(p, &object))) {
+                return Ok(Some(names_nothing(wanted)));
+            }
+        }
+        let object = OwnedObject { native_id: wanted.native_id.clone(), type_name: type_name.clone() };
+        for owner in self.reader.owners(&object).await? {
+            // What the own stack has, the planner sees.
+            if rows.iter().any(|row| row.id == owner) {
+                continue;
+            }
+            let Some(owner) = self.reader.row(&owner).await?.filter(Row::is_live) else { continue };
+            return Ok(Some(format!("is owned by formation `{}`, as `{}`", owner.stack, owner.label)));
+        }
+        Ok(None)
+    }
+
+    /// The platform's object of this type and id, if it is in the project or outside all.
+    async fn importable(
+        &self,
+        project: &ProjectId,
+        type_name: &TypeName,
+        native_id: &NativeId,
+    ) -> Result<Option<StoredObject>, ControlError> {
+        let found = self.reader.object(native_id.as_str()).await?;
+        let home = (!Platform::is_global(type_name)).then_some(project);
+        Ok(found.filter(|object| object.type_name == type_name.as_str() && object.project.as_ref() == home))
+    }
+
+    /// What the caller lacks for the adoptions of a plan: to take an object over is to read it and to
+    /// change it, as by its own routes. A type that is never changed is deleted instead, which is what
+    /// the formation may come to do with it.
+    pub(crate) async fn denied_imports(
+        &self,
+        p: &Principal,
+        plan: &Plan,
+    ) -> Result<Vec<DeniedAction>, ControlError> {
+        let mut denied = Vec::new();
+        for step in &plan.steps {
+            let Action::Adopt { native_id } = &step.action else { continue };
+            // A custom type has no actions of its own: the request's alone gates it.
+            if Platform::srn_type(&step.type_name).is_none() {
+                continue;
+            }
+            let access = self.access(&step.type_name)?;
+            let Some(object) = self.importable(&plan.project, &step.type_name, native_id).await? else {
+                continue;
+            };
+            let asked = [access.getting(p, &object), changing(p, &access, &object)?];
+            denied
+                .extend(asked.iter().filter(|asked| !Self::may(p, asked)).map(|asked| lacking(step, asked)));
+        }
+        Ok(denied)
+    }
+}
+
+/// The declarations whose object no row of theirs has yet.
+fn wanted<'a>(desired: &'a Desired, rows: &'a [Row]) -> impl Iterator<Item = Wanted<'a>> {
+    let resources = desired.stacks.iter().flat_map(|stack| &stack.resources);
+    resources.filter_map(|resource| {
+        let native_id = resource.import.as_ref()?;
+        let of_label = || rows.iter().filter(|row| row.label == resource.label);
+        let row = of_label().find(|row| row.is_live()).or_else(|| of_label().next());
+        let has_one = row.is_some_and(|row| row.current.is_some());
+        (!has_one).then_some(Wanted { resource, native_id, row })
+    })
+}
+
+fn key(wanted: &Wanted<'_>) -> (TypeName, NativeId) {
+    (wanted.resource.type_name.clone(), wanted.native_id.clone())
+}
+
+fn names_nothing(wanted: &Wanted<'_>) -> String {
+    format!("names no `{}` of this project", wanted.resource.type_name)
+}
+
+/// A row that stands for the object, to look at it.
+fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
+    let Wanted { resource, native_id, .. } = wanted;
+    let object = Object {
+        native_id: (*native_id).clone(),
+        type_name: resource.type_name.clone(),
+        target: TargetRev::default(),
+        deletion_policy: resource.deletion_policy,
+        sent: Stored::empty_object(),
+        echo: Stored::empty_object(),
+        observed: None,
+        certainty: Certainty::Certain,
+    };
+    let row = Row::new(id.clone(), "".into(), resource.label.clone(), resource.type_name.clone(), 0);
+    Row { current: Some(object), ..row }
+}
+
+fn changing<'a>(
+    p: &Principal,
+    access: &Access,
+    object: &'a StoredObject,
+) -> Result<Question<'a>, ControlError> {
+    let verb = if access.action(Verb::Update).is_ok() { Verb::Update } else { Verb::Delete };
+    access.writing(p, verb, object.project.as_ref(), Target::Stored(object))
+}
+
+fn lacking(step: &Step, question: &Question<'_>) -> DeniedAction {
+    DeniedAction {
+        logical_id: step.label.to_string(),
+        resource_type: step.type_name.clone(),
+        action: question.action.to_string(),
+    }
+}

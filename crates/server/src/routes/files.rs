@@ -1,0 +1,130 @@
+//! The bytes of files: `/files/upload/base64`, `/files/{file_id}/download` and `…/download/base64`.
+
+use super::{Answer, Id, Reading, detached, json};
+use crate::endpoint::Endpoint;
+use crate::failure::ApiFailure;
+use crate::guard::Caller;
+use crate::openapi::reference;
+use crate::router::App;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use formwork_control::Gate;
+use formwork_model::{Json, ProjectId};
+use formwork_platform::MOST_FILE_BYTES;
+use serde_json::json;
+
+/// The most bytes of an upload: base64 takes four for three, and the rest is small.
+const MOST_BODY: usize = MOST_FILE_BYTES / 3 * 4 + (64 << 10);
+
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let route = |method, path: &str, id: &str, action: &str, summary: &str, handler| {
+        Endpoint::new(method, path, id, summary, handler).tag("files").permission(action).refuses(&[401, 403])
+    };
+    let text = |doc: &str| json!({ "type": "string", "description": doc });
+    let upload = json!({
+        "type": "object",
+        "required": ["content"],
+        "additionalProperties": false,
+        "properties": {
+            "project_id": text("The project that will own it"),
+            "content": text("Its bytes in base64."),
+            "prefix": text("The directory it stands in."),
+            "filename": text("Its own name; with the directory it is unique."),
+            "content_type": text("What its bytes are."),
+            "metadata": text("Anything else about it, as JSON text."),
+            "tags": { "type": "object", "additionalProperties": { "type": "string" } },
+        },
+    });
+    let told = json!({
+        "type": "object",
+        "required": ["content", "size", "filename", "content_type"],
+        "properties": {
+            "content": text("Its bytes in base64."),
+            "size": { "type": "integer" },
+            "filename": { "type": ["string", "null"] },
+            "content_type": { "type": ["string", "null"] },
+        },
+    });
+    vec![
+        route(
+            Method::POST,
+            "/files/upload/base64",
+            "uploadFileBase64",
+            "files:UploadFile",
+            "Make a file with its bytes",
+            post(upload_base64),
+        )
+        .body(upload)
+        .answers(201, reference("File"))
+        .refuses(&[400, 409, 413]),
+        route(
+            Method::GET,
+            "/files/{file_id}/download",
+            "downloadFile",
+            "files:DownloadFile",
+            "The bytes of a file",
+            get(download),
+        )
+        .answers(200, json!({ "type": "string", "format": "binary" }))
+        .refuses(&[404]),
+        route(
+            Method::GET,
+            "/files/{file_id}/download/base64",
+            "downloadFileBase64",
+            "files:DownloadFile",
+            "The bytes of a file, in base64",
+            get(download_base64),
+        )
+        .answers(200, told)
+        .refuses(&[404]),
+    ]
+}
+
+async fn upload_base64(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
+    let body = Reading::in_project(Gate::UploadFile, MOST_BODY).read_any(&app, &principal, request).await?;
+    let Json::Object(mut members) = body else {
+        return Err(ApiFailure::validation("The request body must be a JSON object"));
+    };
+    let project = match members.shift_remove("project_id") {
+        None | Some(Json::Null) => None,
+        Some(Json::String(id)) => Some(ProjectId::from(id)),
+        Some(_) => return Err(ApiFailure::validation("`project_id` must be a string")),
+    };
+    let control = app.control.clone();
+    let made =
+        detached(async move { control.upload_file(&principal, project.as_ref(), members).await }).await?;
+    json(StatusCode::CREATED, &made)
+}
+
+/// Whatever the bytes are, a browser is to keep them and not to run them.
+async fn download(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {
+    let file = app.control.download_file(&principal, &id).await?;
+    let mut headers = HeaderMap::new();
+    let kind = file.content_type.and_then(|kind| HeaderValue::try_from(kind).ok());
+    let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
+    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let name: String = file.filename.unwrap_or_default().chars().map(in_header).collect();
+    let disposition = HeaderValue::try_from(format!("attachment; filename=\"{name}\""));
+    headers
+        .insert(header::CONTENT_DISPOSITION, disposition.unwrap_or(HeaderValue::from_static("attachment")));
+    Ok((StatusCode::OK, headers, file.bytes).into_response())
+}
+
+fn in_header(character: char) -> char {
+    if character.is_ascii_alphanumeric() || "._- ".contains(character) { character } else { '_' }
+}
+
+async fn download_base64(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {
+    let file = app.control.download_file(&principal, &id).await?;
+    let told = json!({
+        "content": BASE64_STANDARD.encode(&file.bytes),
+        "size": file.bytes.len(),
+        "filename": file.filename,
+        "content_type": file.content_type,
+    });
+    json(StatusCode::OK, &told)
+}

@@ -1,0 +1,161 @@
+//! Routes beyond CRUD, as clients meet them: bodies of actions, bytes of files, price lists, graphs.
+
+use crate::people::{allow, deny};
+use crate::world::World;
+use axum::body::Body;
+use http_body_util::BodyExt;
+use serde_json::json;
+use tower::ServiceExt;
+
+#[tokio::test]
+async fn tags_have_routes_of_their_own_under_the_objects_permissions() {
+    let world = World::new().await;
+    let actor = world.made("/actors", json!({ "name": "a" })).await;
+    let path = format!("/actors/{actor}/tags");
+    let ada = world.person("ada", &[allow(&["actors:GetActor"], &["*"])]).await;
+    assert_eq!(ada.world.get(&path).await.body, json!({}));
+    let body = json!({ "team": "x" });
+    let refused = ada.world.send("PUT", &path, Some(&body)).await;
+    assert_eq!(refused.outcome(), (403, "FORBIDDEN"), "{}", refused.text);
+    let set = world.send("PUT", &path, Some(&body)).await;
+    assert_eq!((set.status, &set.body), (200, &body), "{}", set.text);
+    let merged = world.send("PATCH", &path, Some(&json!({ "env": "dev" }))).await;
+    assert_eq!(merged.body, json!({ "team": "x", "env": "dev" }), "no mark stands among tags");
+    let wrong = world.send("PUT", &path, Some(&json!([1]))).await;
+    assert_eq!(wrong.outcome(), (400, "VALIDATION_FAILED"), "{}", wrong.text);
+}
+
+#[tokio::test]
+async fn a_trigger_is_fired_by_whoever_may_and_with_what_they_say() {
+    let world = World::new().await;
+    let tool = world.made("/tools", json!({ "name": "t", "execute": { "url": "https://x.example" } })).await;
+    let trigger = json!({ "name": "t", "type": "manual", "target_type": "tool", "target_id": tool });
+    let trigger = world.made("/triggers", trigger).await;
+    let path = format!("/triggers/{trigger}/fire");
+    let fired = world.send("POST", &path, Some(&json!({ "input": { "a": 1 } }))).await;
+    assert_eq!((fired.status, &fired.body["status"]), (202, &json!("pending")), "{}", fired.text);
+    assert_eq!(world.send("POST", &path, None).await.status, 202, "the body may be left out");
+    let unknown = world.send("POST", &path, Some(&json!({ "inputs": {} }))).await;
+    assert_eq!(unknown.message(), "Unknown field(s): inputs");
+
+    let shown = world.get(&format!("/trigger-firings/{}", fired.id())).await;
+    assert_eq!(shown.body, fired.body);
+    let listed = world.get(&format!("/trigger-firings?trigger_id={trigger}")).await;
+    assert_eq!(listed.body["total"], 2, "{}", listed.text);
+
+    let all = allow(&["*"], &["*"]);
+    let ada = world.person("ada", &[all, deny(&["triggers:FireTrigger"])]).await;
+    let refused = ada.world.send("POST", &path, Some(&json!({ "inputs": {} }))).await;
+    assert_eq!(refused.outcome(), (403, "FORBIDDEN"), "before anything is said of the body");
+}
+
+#[tokio::test]
+async fn a_graph_is_checked_without_making_anything() {
+    let world = World::new().await;
+    let good = json!({ "nodes": [{ "id": "a", "type": "human" }], "edges": [] });
+    let reply = world.post("/orchestrations/validate", good).await;
+    assert_eq!((reply.status, &reply.body["valid"]), (200, &json!(true)), "{}", reply.text);
+    let bad = json!({ "nodes": [{ "id": "a", "type": "agent" }], "edges": [{ "from": "a", "to": "b" }] });
+    let reply = world.post("/orchestrations/validate", bad).await;
+    let messages: Vec<_> = reply.body["errors"].as_array().expect("errors").iter().collect();
+    assert_eq!((reply.status, &reply.body["valid"]), (200, &json!(false)));
+    let told = |text: &str| {
+        messages.iter().any(|error| error["message"].as_str().unwrap_or_default().contains(text))
+    };
+    assert!(told("missing required field 'agent_id'") && told("unknown node 'b'"), "{}", reply.text);
+    assert_eq!(world.get("/orchestrations").await.body["total"], 0);
+    let ada = world.person("ada", &[allow(&["orchestrations:GetOrchestration"], &["*"])]).await;
+    let refused = ada.world.post("/orchestrations/validate", json!({})).await;
+    assert_eq!(refused.outcome(), (403, "FORBIDDEN"));
+}
+
+#[tokio::test]
+async fn the_bytes_of_a_file_come_back_as_they_were() {
+    let world = World::new().await;
+    let body = json!({ "content": "AP8K", "filename": "a b\"\u{fc}.bin", "content_type": "image/png" });
+    let made = world.post("/files/upload/base64", body).await;
+    assert_eq!((made.status, &made.body["size"]), (201, &json!(3)), "{}", made.text);
+    let told = world.get(&format!("/files/{}/download/base64", made.id())).await;
+    assert_eq!(
+        told.body,
+        json!({ "content": "AP8K", "size": 3, "filename": "a b\"\u{fc}.bin", "content_type": "image/png" })
+    );
+    let request = world.request("GET", &format!("/files/{}/download", made.id()));
+    let response = world.router.clone().oneshot(request.body(Body::empty()).expect("a request")).await;
+    let (parts, bytes) = response.expect("infallible").into_parts();
+    let header =
+        |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    assert_eq!(header("content-type"), "image/png");
+    assert_eq!(header("content-disposition"), "attachment; filename=\"a b__.bin\"");
+    assert_eq!(header("x-content-type-options"), "nosniff");
+    assert_eq!(&bytes.collect().await.expect("bytes").to_bytes()[..], [0, 255, 10]);
+
+    let bare = world.made("/files", json!({ "filename": "bare" })).await;
+    let none = world.get(&format!("/files/{bare}/download")).await;
+    assert_eq!(none.outcome(), (404, "RESOURCE_NOT_FOUND"), "{}", none.text);
+    let document = world.post("/documents", json!({ "content": "hello" })).await;
+    let file = document.body["file_id"].as_str().expect("a file");
+    let text = world.get(&format!("/files/{file}/download")).await;
+    assert_eq!((text.status, text.text.as_str()), (200, "hello"), "a document's file is its text");
+
+    for (body, message) in [
+        (json!({}), "Missing required field(s): content"),
+        (json!({ "content": "?" }), "`content` must be a string in base64"),
+        (json!({ "content": "", "size": 3 }), "`size` is what `content` has: leave it out"),
+        (json!({ "content": "", "name": "x" }), "Unknown field(s): name"),
+    ] {
+        let refused = world.post("/files/upload/base64", body).await;
+        assert_eq!((refused.status, refused.message()), (400, message));
+    }
+    assert_eq!(world.send("DELETE", &format!("/files/{}", made.id()), None).await.status, 204);
+    assert_eq!(world.get(&format!("/files/{}/download", made.id())).await.status, 404);
+}
+
+#[tokio::test]
+async fn bytes_are_bounded_and_have_permissions_of_their_own() {
+    let world = World::new().await;
+    let much = "A".repeat(8 << 20);
+    let refused = world.post("/files/upload/base64", json!({ "content": much })).await;
+    assert_eq!(refused.status, 413, "{}", refused.text);
+    let file = world.post("/files/upload/base64", json!({ "content": "AA==" })).await.id();
+    let all = allow(&["*"], &["*"]);
+    let ada = world.person("ada", &[all, deny(&["files:DownloadFile", "files:UploadFile"])]).await;
+    assert_eq!(ada.world.get(&format!("/files/{file}")).await.status, 200);
+    assert_eq!(
+        ada.world.get(&format!("/files/{file}/download")).await.outcome(),
+        (404, "RESOURCE_NOT_FOUND")
+    );
+    let upload = ada.world.post("/files/upload/base64", json!({ "content": "AA==" })).await;
+    assert_eq!(upload.outcome(), (403, "FORBIDDEN"), "{}", upload.text);
+}
+
+#[tokio::test]
+async fn a_price_list_is_set_as_a_whole_and_what_is_in_effect_stays() {
+    let world = World::new().await;
+    let project = world.default_project().await;
+    let path = format!("/projects/{project}/prices");
+    let price = |from: &str, price: f64| {
+        json!({
+            "provider": "openai", "model": "m", "component": "input_tokens", "unit": "token",
+            "unit_price": price, "effective_from": from,
+        })
+    };
+    let (past, future) = ("2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z");
+    let put =
+        async |prices: serde_json::Value| world.send("PUT", &path, Some(&json!({ "prices": prices }))).await;
+    let set = put(json!([price(past, 1.0), price(future, 2.0)])).await;
+    assert_eq!(set.status, 200, "{}", set.text);
+    let again = put(json!([price(past, 1.0), price(future, 3.0)])).await;
+    assert_eq!(again.body["data"][0]["id"], set.body["data"][0]["id"], "{}", again.text);
+    assert_eq!(again.body["data"][1]["unit_price"], 3.0);
+    let refused = put(json!([price(future, 4.0), price(past, 5.0)])).await;
+    assert_eq!(refused.outcome(), (409, "NAME_CONFLICT"), "{}", refused.text);
+    let listed = world.get(&path).await.body;
+    let prices: Vec<_> =
+        listed["data"].as_array().expect("prices").iter().map(|price| &price["unit_price"]).collect();
+    assert_eq!(prices, [&json!(1.0), &json!(3.0)], "all of them, or none");
+    let wrong = world.send("PUT", &path, Some(&json!([1]))).await;
+    assert_eq!(wrong.outcome(), (400, "VALIDATION_FAILED"));
+    let missing = world.get("/projects/proj_none/prices").await;
+    assert_eq!(missing.outcome(), (404, "RESOURCE_NOT_FOUND"), "{}", missing.text);
+}
