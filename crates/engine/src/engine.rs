@@ -201,6 +201,9 @@ async fn begin(
     } = request;
     let decisions = decisions::read(&observer(&shared), &plan, &rows, decisions).await?;
     let now = shared.clock.now();
+    let claims = decisions::claims(&plan, &rows, &minted, &decisions);
+    let decided = decisions::events(&plan, &rows, &decisions, (&id, &actor, now));
+    let claiming = minted.clone();
     let keeping = Keeping::of(&rows);
     let spec = OperationSpec {
         id: id.clone(),
@@ -217,6 +220,8 @@ async fn begin(
         Entry::Started { plan, .. } => *plan,
         _ => plan.hash(),
     };
+    let mut events = opening.events;
+    events.extend(decided);
     for (step, adopt) in decisions {
         operation.decide(step, adopt);
     }
@@ -241,16 +246,22 @@ async fn begin(
         slots: seal_all(&shared.key, &id, &secrets),
         new_rows: opening.new_rows,
         started: opening.started,
-        events: opening.events,
+        events,
         objects,
         requires,
         audit,
+        claims,
     };
     let asked_at = shared.clock.now();
-    let guard = match shared.store.begin(begin).await? {
-        Begun::Running(guard) => guard,
-        Begun::Held(holder) => return Err(BeginError::Held(holder)),
-        Begun::Moved(step) => return Err(BeginError::Moved(step)),
+    let guard = match shared.store.begin(begin).await {
+        Ok(Begun::Running(guard)) => guard,
+        Ok(Begun::Held(holder)) => return Err(BeginError::Held(holder)),
+        Ok(Begun::Moved(step)) => return Err(BeginError::Moved(step)),
+        Err(StoreError::Owned { row, native_id }) => {
+            return Err(decisions::not_claimed(&plan, &claiming, &row)
+                .unwrap_or(BeginError::Store(StoreError::Owned { row, native_id })));
+        }
+        Err(error) => return Err(error.into()),
     };
     let parts = Parts {
         id,

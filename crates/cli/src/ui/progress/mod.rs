@@ -160,6 +160,7 @@ impl Progress {
             (EventStatus::Succeeded, action) => {
                 match action {
                     EventAction::Rollback => self.counts.undone += 1,
+                    EventAction::Decide => {}
                     _ => self.counts.done += 1,
                 }
                 let id = clean(event.physical_resource_id.as_deref().unwrap_or_default());
@@ -322,6 +323,7 @@ fn action_name(action: EventAction) -> &'static str {
         EventAction::ReplaceRetained => "replace-retained",
         EventAction::Record => "record",
         EventAction::Resolve => "resolve",
+        EventAction::Decide => "decide",
         EventAction::Operation => "operation",
     }
 }
