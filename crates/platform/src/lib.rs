@@ -21,6 +21,7 @@ mod findings;
 mod ids;
 mod json_logic;
 mod node;
+#[cfg(test)]
 mod permissions;
 mod plugin;
 mod policy_document;
