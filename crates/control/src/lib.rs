@@ -13,6 +13,7 @@ mod audit_log;
 mod authenticate;
 mod authorise;
 mod control;
+mod decided;
 mod error;
 mod finish;
 mod formation;
@@ -27,6 +28,7 @@ mod principal;
 mod projects;
 mod resources;
 mod tokens;
+mod turns;
 mod types;
 mod users;
 
@@ -40,7 +42,7 @@ pub use formation::{
     SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use gate::Gate;
-pub use input::{JsonMap, TemplateInput};
+pub use input::{JsonMap, Parameters, TemplateInput};
 pub use operations::OperationView;
 pub use principal::{Principal, Role};
 pub use projects::Project;

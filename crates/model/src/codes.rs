@@ -242,6 +242,8 @@ codes! {
         OutcomeUnknown = "outcome-unknown",
         /// The resource could not be read.
         UnreadableResource = "unreadable-resource",
+        /// A handler was not asked whether a declaration is right.
+        HandlerNotAsked = "handler-not-asked",
     }
 }
 

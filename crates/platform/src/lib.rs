@@ -39,7 +39,7 @@ pub use catalog::PlatformCatalog;
 pub use credentials::{policy_document, shown_properties};
 pub use rest::{
     ActionMethod, Caller, Companion, DeleteStatus, Made, PlatformError, RestAction, RestList, RestParent,
-    RestRoute, TypeSchemas, UpdateMode, openapi_schemas, rest_routes, rest_schema,
+    RestRoute, TypeSchemas, UpdateMode, openapi_schemas, page_where, rest_routes, rest_schema,
 };
 pub use types::ApiKeyRecord;
 

@@ -13,7 +13,7 @@ mod routes;
 pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, Made, UpdateMode};
-pub use list::RestList;
+pub use list::{RestList, page_where};
 pub use openapi::{TypeSchemas, openapi_schemas, rest_schema};
 pub use routes::{ActionMethod, DeleteStatus, RestAction, RestParent, RestRoute, rest_routes};
 
