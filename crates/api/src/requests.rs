@@ -6,6 +6,7 @@
 use formwork_model::Json;
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Schema, Type};
 
@@ -22,7 +23,7 @@ fn template_schema() -> Schema {
 }
 
 /// The body of `POST /formations/validate`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ValidateFormation {
     /// The template.
     #[schema(schema_with = template_schema, required)]
@@ -34,7 +35,7 @@ pub struct ValidateFormation {
 }
 
 /// The body of `POST /formations/plan`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanFormation {
     /// The project; where absent, the credential's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +96,7 @@ pub enum OnFailure {
 }
 
 /// The body of `POST /formations`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreateFormation {
     /// The project; where absent, the credential's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +123,7 @@ pub struct CreateFormation {
 }
 
 /// The body of `PUT /formations/{formation_id}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateFormation {
     /// The template; where absent, the stored one is applied again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -159,7 +160,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<J
 }
 
 /// The body of `POST /formations/graph`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GraphFormation {
     /// The template.
     #[schema(schema_with = template_schema, required)]
@@ -191,6 +192,38 @@ pub struct CreateToken {
     pub project_id: Option<String>,
 }
 
+/// What stands for something that may hold credentials: a template's literals, values of parameters.
+struct Hidden;
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("…")
+    }
+}
+
+macro_rules! hiding {
+    ($($name:ident shows $($field:ident)*;)+) => {
+        $(
+            /// Without the template's literals and the parameters' values: they may be credentials.
+            impl fmt::Debug for $name {
+                fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    let mut shown = formatter.debug_struct(stringify!($name));
+                    $(shown.field(stringify!($field), &self.$field);)*
+                    shown.field("template", &Hidden).finish_non_exhaustive()
+                }
+            }
+        )+
+    };
+}
+
+hiding! {
+    ValidateFormation shows;
+    PlanFormation shows project_id formation_id observe on_failure save revision;
+    CreateFormation shows project_id name metadata plan_hash on_failure;
+    UpdateFormation shows metadata plan_hash on_failure unknown_outcomes revision;
+    GraphFormation shows;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,5 +234,28 @@ mod tests {
         assert_eq!(parsed("{}"), None);
         assert_eq!(parsed(r#"{"metadata": null}"#), Some(None));
         assert_eq!(parsed(r#"{"metadata": {"a": 1}}"#), Some(Some(serde_json::json!({"a": 1}))));
+    }
+
+    #[test]
+    fn printing_a_request_shows_no_template_and_no_parameters() {
+        let template = serde_json::json!({ "resources": { "K": { "properties": { "value": "canary" } } } });
+        let parameters: JsonMap = [("Key".to_owned(), Json::from("canary"))].into_iter().collect();
+        let body = serde_json::json!({ "name": "shown", "template": template, "parameters": parameters });
+        let read = |unwanted: &[&str]| {
+            let mut body = body.clone();
+            for name in unwanted {
+                body.as_object_mut().expect("an object").remove(*name);
+            }
+            body
+        };
+        let texts = [
+            format!("{:?}", ValidateFormation::deserialize(read(&["name"])).expect("a body")),
+            format!("{:?}", PlanFormation::deserialize(read(&["name"])).expect("a body")),
+            format!("{:?}", CreateFormation::deserialize(read(&[])).expect("a body")),
+            format!("{:?}", UpdateFormation::deserialize(read(&["name"])).expect("a body")),
+            format!("{:?}", GraphFormation::deserialize(read(&["name", "parameters"])).expect("a body")),
+        ];
+        assert!(texts.iter().all(|text| !text.contains("canary")), "{texts:?}");
+        assert!(texts[2].contains("shown"), "{}", texts[2]);
     }
 }

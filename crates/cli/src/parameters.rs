@@ -34,7 +34,7 @@ impl Variables<'_> {
 /// # Errors
 /// [`ParameterError`].
 pub(crate) fn parameters(
-    given: &[String],
+    given: &[&str],
     bag: Option<&str>,
     variables: &Variables<'_>,
 ) -> Result<Option<Map<String, Value>>, ParameterError> {
@@ -109,8 +109,7 @@ mod tests {
         let process = [("SHARED", "process"), ("SHELL_ONLY", "shell")];
         let process = process.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
         let variables = Variables { file: &file, process: &process };
-        let given: Vec<_> = given.iter().map(|&text| text.to_owned()).collect();
-        Ok(parameters(&given, None, &variables)?.map_or(Value::Null, Value::Object))
+        Ok(parameters(given, None, &variables)?.map_or(Value::Null, Value::Object))
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use crate::{ConfigError, DataDir, Database, Environment, name};
 use formwork_secret::Secret;
+use ipnet::IpNet;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 /// The settings of one process.
@@ -17,6 +18,8 @@ pub struct Settings {
     pub instance_key: Option<Secret<String>>,
     /// Where it listens besides its Unix socket.
     pub listen: Option<SocketAddr>,
+    /// The proxies that are believed who their clients are.
+    pub trusted_proxies: Vec<IpNet>,
     /// The name and password of the admin to make where there are no users.
     pub first_admin: Option<(String, Secret<String>)>,
     /// What logins are signed with, where it is not drawn from the instance key.
@@ -81,6 +84,7 @@ impl Settings {
             database: Database::parse(environment.text(name::DATABASE_URL)?, &data_dir)?,
             instance_key: instance_key.map(|key| Secret::new(key.trim().to_owned())),
             listen: environment.text(name::LISTEN)?.map(Self::parse_listen).transpose()?,
+            trusted_proxies: trusted_proxies(environment)?,
             first_admin: first_admin(environment)?,
             jwt_secret: jwt_secret(environment)?,
             resource_types: environment.path(name::RESOURCE_TYPES),
@@ -92,8 +96,7 @@ impl Settings {
 
     /// Where `agent start --listen` listens when no address is given
     /// (`formations-behaviour.md` §1.1, "default port 5047").
-    pub const DEFAULT_LISTEN: SocketAddr =
-        SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 5047);
+    pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 5047);
 
     /// Reads an address to listen on: `127.0.0.1:5047`, `[::1]:5047`, `localhost:5047`, or a port
     /// of this machine.
@@ -127,6 +130,22 @@ fn first_admin(environment: &Environment) -> Result<Option<(String, Secret<Strin
             Err(ConfigError::Incomplete { set: name::ADMIN_PASSWORD, unset: name::ADMIN_USERNAME })
         }
     }
+}
+
+/// One that trusts every address is refused: then anybody could be anybody.
+fn trusted_proxies(environment: &Environment) -> Result<Vec<IpNet>, ConfigError> {
+    let Some(text) = environment.text(name::TRUSTED_PROXIES)? else { return Ok(Vec::new()) };
+    let network = |part: &str| {
+        let part = part.trim();
+        let address = part.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical()));
+        address.or_else(|_| part.parse()).ok().filter(|network: &IpNet| network.prefix_len() > 0)
+    };
+    let parsed: Option<Vec<IpNet>> = text.split(',').map(network).collect();
+    parsed.ok_or_else(|| ConfigError::InvalidVariable {
+        name: name::TRUSTED_PROXIES,
+        value: text.to_owned(),
+        expected: "addresses or networks with commas between, such as `10.0.0.5, fd00::/8`",
+    })
 }
 
 /// The fewest bytes of a key for HMAC-SHA-256 (RFC 7518 §3.2).
@@ -176,6 +195,7 @@ mod tests {
         let settings = settings(&[
             ("FORMWORK_INSTANCE_KEY", "00ff\n"),
             ("FORMWORK_LISTEN", "127.0.0.1:1"),
+            ("FORMWORK_TRUSTED_PROXIES", "10.0.0.5, fd00::/8,::ffff:10.0.0.6"),
             ("FORMWORK_LOG", "Debug"),
             ("SOAT_ADMIN_USERNAME", "ada"),
             ("SOAT_ADMIN_PASSWORD", "correct horse"),
@@ -186,12 +206,23 @@ mod tests {
         .expect("valid");
         assert_eq!(settings.instance_key.expect("set").expose(), "00ff");
         assert_eq!(settings.listen.map(|address| address.port()), Some(1));
+        let proxies: Vec<_> = settings.trusted_proxies.iter().map(ToString::to_string).collect();
+        assert_eq!(proxies, ["10.0.0.5/32", "fd00::/8", "10.0.0.6/32"]);
         assert_eq!(settings.log, LogLevel::Debug);
         let (username, password) = settings.first_admin.expect("set");
         assert_eq!((username.as_str(), password.expose().as_str()), ("ada", "correct horse"));
         assert_eq!(settings.jwt_secret.expect("set").expose().len(), 32);
         assert_eq!(settings.resource_types, Some("/types.json".into()));
         assert!(!settings.color);
+    }
+
+    #[test]
+    fn nobody_is_trusted_by_mistake() {
+        assert!(settings(&[]).expect("defaults").trusted_proxies.is_empty());
+        for wrong in ["proxy.internal", "0.0.0.0/0", "10.0.0.5,", "10.0.0.0/33", "::/0"] {
+            let refused = settings(&[("FORMWORK_TRUSTED_PROXIES", wrong)]);
+            assert!(matches!(refused, Err(ConfigError::InvalidVariable { .. })), "{wrong}");
+        }
     }
 
     #[test]

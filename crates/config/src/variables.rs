@@ -58,6 +58,8 @@ variables! {
         "The instance key, 64 hexadecimal digits; wins over the file.";
     LISTEN = "FORMWORK_LISTEN", default "the Unix socket only", Public,
         "An address and port on which the agent listens besides its Unix socket.";
+    TRUSTED_PROXIES = "FORMWORK_TRUSTED_PROXIES", default "none", Public,
+        "The reverse proxies in front, as addresses or networks with commas between (`10.0.0.5, fd00::/8`): for requests from these, and no others, `Forwarded` and `X-Forwarded-For` say who the client is, which counts failed logins.";
     URL = "FORMWORK_URL", default "the agent of the data directory", Public,
         "The server to talk to; wins over `SOAT_BASE_URL`.";
     TOKEN = "FORMWORK_TOKEN", default "the admin token of the data directory", Secret,

@@ -10,12 +10,16 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const LIFETIME_SECONDS: i64 = 12 * 60 * 60;
 /// How long a failure counts.
 const WINDOW_MILLIS: i64 = 15 * 60 * 1_000;
-/// The most failures of one user within that.
-const MOST_OF_USER: u32 = 10;
-/// The most failures from one source within that.
+/// The most failures of one source with one account within that.
+const MOST_OF_PAIR: u32 = 10;
+/// The most failures of one source within that, whichever accounts it tries.
 const MOST_OF_SOURCE: u32 = 50;
-/// The most users and sources that are remembered.
+/// The most sources, with and without accounts, that are remembered to have failed.
 const MOST_REMEMBERED: usize = 20_000;
+/// How long a source is known to be where somebody logs in from.
+const KNOWN_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
+/// The most that are known.
+const MOST_KNOWN: usize = 20_000;
 
 /// What logging in needs, beside the users.
 #[derive(Debug)]
@@ -65,10 +69,15 @@ impl Logins {
     /// Counts an attempt as a failure before it is known to be none, so that attempts at the same
     /// time count too.
     ///
+    /// Failures count for where they come from, never for an account alone: whoever tries passwords
+    /// elsewhere can't lock its owner out. Where somebody logged in before, only their own failures
+    /// count against them, not what others at the same source do with other accounts.
+    ///
     /// # Errors
     /// `RATE_LIMITED` if there were too many already.
     pub(crate) fn attempt(&self, username: &str, source: &str, now: Timestamp) -> Result<(), ControlError> {
-        let wait = self.locked(|limiter| limiter.attempt(&self.places(username, source), now));
+        let (pair, source) = self.places(username, source);
+        let wait = self.locked(|limiter| limiter.attempt(pair, source, now));
         let Some(millis) = wait else { return Ok(()) };
         let seconds = millis.div_euclid(1_000) + 1;
         Err(ControlError::new(
@@ -78,26 +87,28 @@ impl Logins {
         .with_meta(serde_json::json!({ "retry_after_seconds": seconds })))
     }
 
-    /// Takes an attempt that succeeded back, and the user's failures with it.
-    pub(crate) fn succeeded(&self, username: &str, source: &str) {
-        let [user, source] = self.places(username, source).map(|(place, _)| place);
+    /// Takes an attempt that succeeded back, with the failures of that source with that account, and
+    /// knows the source from then on.
+    pub(crate) fn succeeded(&self, username: &str, source: &str, now: Timestamp) {
+        let (pair, source) = self.places(username, source);
         self.locked(|limiter| {
-            limiter.failures.remove(&user);
+            limiter.failures.remove(&pair);
             if let Some(window) = limiter.failures.get_mut(&source) {
                 window.count = window.count.saturating_sub(1);
             }
+            limiter.know(pair, now);
         });
     }
 
-    /// Who counts an attempt, with the most of each.
-    fn places(&self, username: &str, source: &str) -> [(Place, u32); 2] {
-        let place = |kind: &[u8], text: &str| {
-            let digest = self.places.token(&[b"login attempts", kind, text.as_bytes()]);
+    /// What counts an attempt: the source with the account, and the source.
+    fn places(&self, username: &str, source: &str) -> (Place, Place) {
+        let place = |kind: &[u8], account: &str| {
+            let digest = self.places.token(&[b"login attempts", kind, account.as_bytes(), source.as_bytes()]);
             let mut short = [0; 16];
             short.copy_from_slice(&digest[..16]);
             Place(short)
         };
-        [(place(b"user", username), MOST_OF_USER), (place(b"source", source), MOST_OF_SOURCE)]
+        (place(b"pair", username), place(b"source", ""))
     }
 
     fn locked<T>(&self, change: impl FnOnce(&mut Limiter) -> T) -> T {
@@ -106,7 +117,7 @@ impl Logins {
     }
 }
 
-/// A user or a source, as a keyed digest: of one size however long the name is that somebody tries,
+/// A source, with an account or without, as a keyed digest: of one size however long the name is that somebody tries,
 /// and of a value that nobody can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Place([u8; 16]);
@@ -133,28 +144,45 @@ impl Window {
 #[derive(Debug, Default)]
 struct Limiter {
     failures: HashMap<Place, Window>,
+    /// The pairs of sources and accounts that logins came from, with the last one. Only who has a
+    /// password gets in here, so nobody can crowd others out.
+    known: HashMap<Place, Timestamp>,
 }
 
 impl Limiter {
     /// Counts an attempt everywhere, or answers for how many milliseconds there may be none.
-    fn attempt(&mut self, places: &[(Place, u32)], now: Timestamp) -> Option<i64> {
-        for (place, _) in places {
-            if let Some(window) = self.failures.get(place).filter(|window| !window.is_over(now))
+    fn attempt(&mut self, pair: Place, source: Place, now: Timestamp) -> Option<i64> {
+        let known = self.known.get(&pair).is_some_and(|last| now.0 - last.0 < KNOWN_MILLIS);
+        let limits = std::iter::once(pair).chain((!known).then_some(source));
+        for place in limits {
+            if let Some(window) = self.failures.get(&place).filter(|window| !window.is_over(now))
                 && window.is_exhausted()
             {
                 return Some(WINDOW_MILLIS - (now.0 - window.since.0));
             }
         }
         self.make_room(now);
-        for (place, most) in places {
-            let empty = Window { since: now, count: 0, most: *most };
-            let window = self.failures.entry(*place).or_insert(empty);
+        for (place, most) in [(pair, MOST_OF_PAIR), (source, MOST_OF_SOURCE)] {
+            let empty = Window { since: now, count: 0, most };
+            let window = self.failures.entry(place).or_insert(empty);
             if window.is_over(now) {
                 *window = empty;
             }
-            window.count += 1;
+            window.count = window.count.saturating_add(1);
         }
         None
+    }
+
+    /// Remembers that a login came from there; if there are too many, the older half is forgotten.
+    fn know(&mut self, pair: Place, now: Timestamp) {
+        if self.known.len() >= MOST_KNOWN && !self.known.contains_key(&pair) {
+            let mut ages: Vec<_> = self.known.values().map(|last| last.0).collect();
+            let middle = ages.len() / 2;
+            let (_, median, _) = ages.select_nth_unstable(middle);
+            let median = *median;
+            self.known.retain(|_, last| last.0 > median);
+        }
+        self.known.insert(pair, now);
     }
 
     /// Forgets what is over, and if that is not enough, the older half: nobody can take the
@@ -188,16 +216,66 @@ mod tests {
     }
 
     #[test]
-    fn a_user_has_so_many_attempts_and_then_waits() {
+    fn a_source_has_so_many_attempts_with_an_account_and_then_waits() {
         let logins = logins();
-        for source in 0..10 {
-            logins.attempt("ada", &format!("10.0.0.{source}"), NOW).expect("one of ten");
+        for _ in 0..10 {
+            logins.attempt("ada", "10.0.0.1", NOW).expect("one of ten");
         }
-        let error = logins.attempt("ada", "elsewhere", NOW.plus(60_000)).expect_err("one too many");
+        let error = logins.attempt("ada", "10.0.0.1", NOW.plus(60_000)).expect_err("one too many");
         assert_eq!(error.to_string(), "RATE_LIMITED: Too many attempts to log in. Try again in 841 seconds.");
         assert_eq!(error.meta, Some(serde_json::json!({ "retry_after_seconds": 841 })));
-        logins.attempt("bob", "elsewhere", NOW).expect("somebody else");
-        logins.attempt("ada", "elsewhere", NOW.plus(15 * 60_000)).expect("the window is over");
+        logins.attempt("bob", "10.0.0.1", NOW).expect("somebody else");
+        logins.attempt("ada", "10.0.0.1", NOW.plus(15 * 60_000)).expect("the window is over");
+    }
+
+    #[test]
+    fn failures_elsewhere_do_not_lock_the_owner_out() {
+        let logins = logins();
+        for source in 0..200 {
+            for _ in 0..11 {
+                let _ = logins.attempt("ada", &format!("10.0.0.{source}"), NOW);
+            }
+        }
+        logins.attempt("ada", "192.0.2.1", NOW).expect("the owner, from where nobody failed");
+    }
+
+    #[test]
+    fn where_somebody_logs_in_the_failures_of_others_do_not_count() {
+        let logins = logins();
+        logins.attempt("ada", "10.0.0.1", NOW).expect("the first");
+        logins.succeeded("ada", "10.0.0.1", NOW);
+        for user in 0..60 {
+            let _ = logins.attempt(&format!("user{user}"), "10.0.0.1", NOW);
+        }
+        assert!(logins.attempt("bob", "10.0.0.1", NOW).is_err(), "the source has tried too much");
+        logins.attempt("ada", "10.0.0.1", NOW.plus(60_000)).expect("known there");
+        assert!(logins.attempt("ada", "10.0.0.2", NOW).is_ok());
+        for _ in 0..9 {
+            logins.attempt("ada", "10.0.0.1", NOW.plus(60_000)).expect("one of ten");
+        }
+        assert!(logins.attempt("ada", "10.0.0.1", NOW.plus(60_000)).is_err(), "their own failures count");
+        let later = NOW.plus(31 * 24 * 3_600_000);
+        for user in 0..50 {
+            let _ = logins.attempt(&format!("user{user}"), "10.0.0.1", later);
+        }
+        assert!(logins.attempt("ada", "10.0.0.1", later).is_err(), "it was long ago");
+    }
+
+    #[test]
+    fn no_account_and_source_read_like_others() {
+        let logins = logins();
+        assert_ne!(logins.places("ab", "c").0, logins.places("a", "bc").0);
+        assert_ne!(logins.places("", "c").0, logins.places("", "c").1);
+    }
+
+    #[test]
+    fn what_is_known_is_bounded() {
+        let logins = logins();
+        for number in 0..50_000 {
+            logins.succeeded("ada", &format!("source{number}"), NOW.plus(number));
+        }
+        assert!(logins.locked(|limiter| limiter.known.len()) <= MOST_KNOWN);
+        assert!(logins.locked(|limiter| limiter.known.len()) >= MOST_KNOWN / 2 - 1);
     }
 
     #[test]
@@ -215,7 +293,7 @@ mod tests {
         let logins = logins();
         for _ in 0..200 {
             logins.attempt("ada", "10.0.0.1", NOW).expect("never too many");
-            logins.succeeded("ada", "10.0.0.1");
+            logins.succeeded("ada", "10.0.0.1", NOW);
         }
     }
 
@@ -232,14 +310,14 @@ mod tests {
     #[test]
     fn who_may_not_try_any_more_is_not_forgotten_for_others() {
         let logins = logins();
-        for source in 0..10 {
-            logins.attempt("ada", &format!("10.0.0.{source}"), NOW).expect("one of ten");
+        for _ in 0..10 {
+            logins.attempt("ada", "10.0.0.1", NOW).expect("one of ten");
         }
         for number in 0..60_000 {
             let at = NOW.plus(1 + number / 100);
             logins.attempt(&format!("user{number}"), &format!("source{number}"), at).expect("the first");
         }
-        assert!(logins.attempt("ada", "elsewhere", NOW.plus(1_000)).is_err());
+        assert!(logins.attempt("ada", "10.0.0.1", NOW.plus(1_000)).is_err());
     }
 
     #[test]

@@ -261,7 +261,7 @@ impl Control {
             tracing::info!(source, "a login was refused");
             return Err(ControlError::new(WireCode::Unauthorized, "Invalid username or password"));
         };
-        self.logins.succeeded(username, source);
+        self.logins.succeeded(username, source, self.clock.now());
         let token = self.logins.token(&user.id, user.doc.role, self.clock.now());
         Ok(Login { user: user.view(), token })
     }

@@ -3,8 +3,8 @@
 use crate::BeginError;
 use crate::observe::Observer;
 use formwork_model::{
-    Action, Failure, NativeId, Plan, Row, RowId, RowRef, Step, StepId, Stored, Timestamp, TypeCapabilities,
-    TypeName, WireCode,
+    Action, ActorId, Event, EventAction, EventStatus, EventSubject, Failure, NativeId, OperationId, Plan,
+    Row, RowId, RowRef, Step, StepId, Stored, Timestamp, TypeCapabilities, TypeName, WireCode,
 };
 use formwork_store::{Claim, OwnedObject};
 use std::collections::BTreeMap;
@@ -55,6 +55,39 @@ fn subject<'a>(plan: &'a Plan, rows: &'a [Row], id: StepId) -> Option<(&'a Step,
     let step = plan.step(id)?;
     let RowRef::Existing(row) = &step.row else { return None };
     Some((step, rows.iter().find(|other| other.id == *row)?))
+}
+
+/// What was decided, for everybody who reads what happened: by whom, about which resource, and when.
+pub(crate) fn events(
+    plan: &Plan,
+    rows: &[Row],
+    decisions: &[Decision],
+    (operation, actor, now): (&OperationId, &ActorId, Timestamp),
+) -> Vec<Event> {
+    let event = |(id, adopt): &Decision| {
+        let (step, row) = subject(plan, rows, *id)?;
+        let native_id = adopt.as_ref().map(|(native_id, _)| native_id.clone());
+        let what = if native_id.is_some() { "adopted" } else { "discarded" };
+        Some(Event {
+            sequence: 0,
+            at: now,
+            operation: operation.clone(),
+            stack: step.stack.clone(),
+            subject: Some(EventSubject {
+                row: row.id.clone(),
+                label: step.label.clone(),
+                type_name: row.intent.as_ref().map_or(&step.type_name, |intent| &intent.type_name).clone(),
+                step: step.id,
+            }),
+            action: EventAction::Decide,
+            status: EventStatus::Succeeded,
+            native_id,
+            failure: None,
+            attempt: None,
+            note: Some(format!("{what} by {actor}")),
+        })
+    };
+    decisions.iter().filter_map(event).collect()
 }
 
 /// What the operation will take over: what was decided, and what its plan adopts.

@@ -200,9 +200,10 @@ async fn begin(
         decisions,
     } = request;
     let decisions = decisions::read(&observer(&shared), &plan, &rows, decisions).await?;
-    let claims = decisions::claims(&plan, &rows, &minted, &decisions);
-    let claiming = minted.clone();
     let now = shared.clock.now();
+    let claims = decisions::claims(&plan, &rows, &minted, &decisions);
+    let decided = decisions::events(&plan, &rows, &decisions, (&id, &actor, now));
+    let claiming = minted.clone();
     let keeping = Keeping::of(&rows);
     let spec = OperationSpec {
         id: id.clone(),
@@ -219,6 +220,8 @@ async fn begin(
         Entry::Started { plan, .. } => *plan,
         _ => plan.hash(),
     };
+    let mut events = opening.events;
+    events.extend(decided);
     for (step, adopt) in decisions {
         operation.decide(step, adopt);
     }
@@ -243,7 +246,7 @@ async fn begin(
         slots: seal_all(&shared.key, &id, &secrets),
         new_rows: opening.new_rows,
         started: opening.started,
-        events: opening.events,
+        events,
         objects,
         requires,
         audit,

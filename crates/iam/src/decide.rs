@@ -1,6 +1,7 @@
 //! Decisions (`formations-behaviour.md` §6.3 and §6.4): a deny wins, and what nothing allows is
 //! denied.
 
+use crate::fit::Fit;
 use crate::{Context, Effect, PolicyDocument, Srn};
 use std::fmt;
 use std::sync::Arc;
@@ -124,14 +125,14 @@ impl Layer {
                 return Decision { allowed: false, by: Reason::Unreadable { policy: id.clone() } };
             };
             for (index, statement) in document.statements.iter().enumerate() {
-                if !statement.is_about(action, srn, context) {
-                    continue;
-                }
                 let by = || Reason::Statement { policy: id.clone(), index };
-                match statement.effect {
-                    Effect::Deny => return Decision { allowed: false, by: by() },
-                    Effect::Allow if !decision.allowed => decision = Decision { allowed: true, by: by() },
-                    Effect::Allow => {}
+                match (statement.effect, statement.is_about(action, srn, context)) {
+                    (Effect::Deny, Fit::Maybe | Fit::Yes) => return Decision { allowed: false, by: by() },
+                    // The first that allows is the one to name.
+                    (Effect::Allow, Fit::Yes) if !decision.allowed => {
+                        decision = Decision { allowed: true, by: by() };
+                    }
+                    (Effect::Deny, Fit::No) | (Effect::Allow, _) => {}
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Policy documents (`formations-behaviour.md` §6.4), as they are evaluated.
 
-use crate::context::asks_for_tag;
+use crate::context::{Found, asks_for_tag};
+use crate::fit::{Fit, all, any};
 use crate::{Context, Srn, SrnPattern, glob};
 
 /// A policy: statements, each of which allows or denies.
@@ -57,10 +58,12 @@ impl PolicyDocument {
 }
 
 impl Statement {
-    pub(crate) fn is_about(&self, action: &str, srn: &Srn, context: &Context) -> bool {
-        self.actions.iter().any(|pattern| pattern.matches(action))
-            && self.resources.iter().any(|pattern| pattern.matches(srn))
-            && self.conditions.iter().all(|test| test.holds(srn, context))
+    pub(crate) fn is_about(&self, action: &str, srn: &Srn, context: &Context) -> Fit {
+        if !self.actions.iter().any(|pattern| pattern.matches(action)) {
+            return Fit::No;
+        }
+        let resource = any(self.resources.iter().map(|pattern| pattern.fits(srn)));
+        resource.min(all(self.conditions.iter().map(|test| test.holds(srn, context))))
     }
 }
 
@@ -81,12 +84,17 @@ impl Operator {
 
 impl Test {
     /// What a resource does not have equals nothing, and so differs from everything.
-    fn holds(&self, srn: &Srn, context: &Context) -> bool {
-        let found = context.value(&self.key, srn);
-        match self.operator {
+    fn holds(&self, srn: &Srn, context: &Context) -> Fit {
+        let found = match context.value(&self.key, srn) {
+            Found::Unknown => return Fit::Maybe,
+            Found::Nothing => None,
+            Found::Is(found) => Some(found),
+        };
+        let holds = match self.operator {
             Operator::Equals => found == Some(self.value.as_str()),
             Operator::NotEquals => found != Some(self.value.as_str()),
             Operator::Like => found.is_some_and(|found| glob::matches(&self.value, found)),
-        }
+        };
+        holds.into()
     }
 }

@@ -10,14 +10,18 @@
 mod context;
 mod decide;
 mod document;
+mod fit;
 mod glob;
+mod look;
 mod parse;
 mod permissions;
 mod srn;
+mod suggest;
 
-pub use context::Context;
+pub use context::{Context, Tag};
 pub use decide::{Decision, Layer, Policy, Reason, Subject, decide};
 pub use document::{Effect, PolicyDocument};
-pub use parse::{InvalidPolicy, Violation};
+pub use look::Look;
+pub use parse::{InvalidPolicy, Violation, ViolationKind, check_document};
 pub use permissions::{actions, is_known_action};
 pub use srn::{Srn, SrnPattern};

@@ -1,16 +1,37 @@
-//! From JSON to a policy document, or to everything that is wrong with it.
+//! From a value to a policy document, or to everything that is wrong with it.
 
+use crate::context::{RESOURCE_TAG, RESOURCE_TYPE, is_known_key};
 use crate::document::{ActionPattern, Operator, Statement, Test};
-use crate::{Effect, PolicyDocument, SrnPattern, is_known_action};
-use formwork_model::Json;
+use crate::suggest::{did_you_mean, nearest};
+use crate::{Effect, Look, PolicyDocument, SrnPattern, actions, is_known_action};
+use formwork_model::{Json, Path};
+use std::collections::BTreeSet;
+
+/// The members of a statement.
+const MEMBERS: [&str; 4] = ["effect", "action", "resource", "condition"];
 
 /// What is wrong with one place of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where: `statement[0].action`.
+    /// Of which kind it is.
+    pub kind: ViolationKind,
+    /// Where exactly, from the document: `statement[0].action[1]`.
+    pub path: Path,
+    /// Of which part, as messages name it: `statement[0].action`.
     pub place: String,
     /// What: `must be a non-empty array`.
     pub problem: String,
+    /// What was probably meant.
+    pub hint: Option<String>,
+}
+
+/// Kinds of violations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViolationKind {
+    /// No document may look like this.
+    Invalid,
+    /// An action of the right form that does not exist.
+    UnknownAction,
 }
 
 impl std::fmt::Display for Violation {
@@ -28,7 +49,7 @@ impl PolicyDocument {
     /// The policy that a document spells.
     ///
     /// A member that statements do not have is refused: passed over, a misspelt `condition` would
-    /// allow more than its author meant.
+    /// allow more than its author meant. So is a null, which says neither "none" nor "all".
     ///
     /// # Errors
     /// All violations (`formations-types.md`, "policy").
@@ -39,147 +60,252 @@ impl PolicyDocument {
     }
 }
 
+/// Everything that is wrong with a document, as far as it is known.
+pub fn check_document<'a>(document: impl Look<'a>) -> Vec<Violation> {
+    let mut reader = Reader::default();
+    reader.document(document);
+    reader.found
+}
+
 #[derive(Default)]
 struct Reader {
     found: Vec<Violation>,
 }
 
+/// A part of the document that is read.
+#[derive(Clone)]
+struct At {
+    path: Path,
+}
+
+impl At {
+    fn root() -> Self {
+        Self { path: Path::root() }
+    }
+
+    fn key(&self, key: &str) -> Self {
+        Self { path: self.path.key(key) }
+    }
+
+    fn index(&self, index: usize) -> Self {
+        Self { path: self.path.index(index) }
+    }
+
+    fn place(&self) -> String {
+        if self.path.is_root() { "document".to_owned() } else { self.path.to_string() }
+    }
+}
+
 impl Reader {
-    fn report(&mut self, place: impl Into<String>, problem: impl Into<String>) {
-        self.found.push(Violation { place: place.into(), problem: problem.into() });
+    fn report(&mut self, at: &At, problem: impl Into<String>) {
+        self.report_in(at, at, problem, None);
     }
 
-    fn document(&mut self, document: &Json) -> Vec<Statement> {
-        let Some(members) = document.as_object() else {
-            self.report("document", "must be an object");
-            return Vec::new();
-        };
-        for name in members.keys().filter(|name| *name != "statement") {
-            self.report("document", format!("\"{name}\" is unknown — must be statement"));
+    /// Reports what is wrong at `exact`, which belongs to `part`.
+    fn report_in(&mut self, part: &At, exact: &At, problem: impl Into<String>, hint: Option<String>) {
+        self.found.push(Violation {
+            kind: ViolationKind::Invalid,
+            path: exact.path.clone(),
+            place: part.place(),
+            problem: problem.into(),
+            hint,
+        });
+    }
+
+    fn refuse_unknown<'a, L: Look<'a>>(&mut self, at: &At, members: &[(&str, L)], known: &[&str]) {
+        for (name, _) in members.iter().filter(|(name, _)| !known.contains(name)) {
+            let problem = format!("has unknown field \"{name}\"; known are {}", known.join(", "));
+            let hint = did_you_mean(name, known.iter().copied());
+            self.report_in(at, &at.key(name), problem, hint);
         }
-        let Some(statements) = members.get("statement").and_then(Json::as_array) else {
-            self.report("statement", "must be an array");
-            return Vec::new();
-        };
-        let statements = statements.iter().enumerate();
-        statements
-            .filter_map(|(index, statement)| self.statement(&format!("statement[{index}]"), statement))
-            .collect()
     }
 
-    fn statement(&mut self, at: &str, statement: &Json) -> Option<Statement> {
-        const KNOWN: [&str; 4] = ["effect", "action", "resource", "condition"];
-        let Some(members) = statement.as_object() else {
+    fn document<'a>(&mut self, document: impl Look<'a>) -> Vec<Statement> {
+        let at = At::root();
+        if document.is_unknown() {
+            return Vec::new();
+        }
+        let Some(members) = document.members() else {
+            self.report(&at, "must be an object");
+            return Vec::new();
+        };
+        self.refuse_unknown(&at, &members, &["statement"]);
+        let statements = member(&members, "statement");
+        let at = at.key("statement");
+        if statements.is_some_and(Look::is_unknown) {
+            return Vec::new();
+        }
+        let Some(statements) = statements.and_then(Look::items) else {
+            self.report(&at, "must be an array");
+            return Vec::new();
+        };
+        let statements = statements.into_iter().enumerate();
+        statements.filter_map(|(index, statement)| self.statement(&at.index(index), statement)).collect()
+    }
+
+    fn statement<'a>(&mut self, at: &At, statement: impl Look<'a>) -> Option<Statement> {
+        if statement.is_unknown() {
+            return None;
+        }
+        let Some(members) = statement.members() else {
             self.report(at, "must be an object");
             return None;
         };
-        for name in members.keys().filter(|name| !KNOWN.contains(&name.as_str())) {
-            self.report(at, format!("\"{name}\" is unknown — must be one of {}", KNOWN.join(", ")));
-        }
-        let effect = match members.get("effect").and_then(Json::as_str) {
-            Some("Allow") => Some(Effect::Allow),
-            Some("Deny") => Some(Effect::Deny),
-            _ => {
-                self.report(format!("{at}.effect"), "must be one of Allow, Deny");
-                None
-            }
-        };
-        let actions = self.actions(&format!("{at}.action"), members.get("action"));
-        let resources = self.resources(&format!("{at}.resource"), members.get("resource"));
-        let conditions = self.conditions(&format!("{at}.condition"), members.get("condition"));
+        self.refuse_unknown(at, &members, &MEMBERS);
+        let effect = self.effect(&at.key("effect"), member(&members, "effect"));
+        let actions = self.actions(&at.key("action"), member(&members, "action"));
+        let resources = self.resources(&at.key("resource"), member(&members, "resource"));
+        let conditions = self.conditions(&at.key("condition"), member(&members, "condition"));
         Some(Statement { effect: effect?, actions, resources, conditions })
     }
 
-    fn actions(&mut self, at: &str, actions: Option<&Json>) -> Vec<ActionPattern> {
-        let Some(actions) = actions.and_then(Json::as_array).filter(|actions| !actions.is_empty()) else {
+    fn effect<'a>(&mut self, at: &At, effect: Option<impl Look<'a>>) -> Option<Effect> {
+        match effect.and_then(Look::text) {
+            Some("Allow") => return Some(Effect::Allow),
+            Some("Deny") => return Some(Effect::Deny),
+            _ if effect.is_some_and(Look::is_unknown) => return None,
+            text => {
+                let hint = text.and_then(|text| did_you_mean(text, ["Allow", "Deny"]));
+                self.report_in(at, at, "must be one of Allow, Deny", hint);
+            }
+        }
+        None
+    }
+
+    fn actions<'a>(&mut self, at: &At, actions: Option<impl Look<'a>>) -> Vec<ActionPattern> {
+        if actions.is_some_and(Look::is_unknown) {
+            return Vec::new();
+        }
+        let Some(actions) = actions.and_then(Look::items).filter(|actions| !actions.is_empty()) else {
             self.report(at, "must be a non-empty array");
             return Vec::new();
         };
-        actions.iter().filter_map(|action| self.action(at, action)).collect()
+        let actions = actions.into_iter().enumerate();
+        actions.filter_map(|(index, action)| self.action(at, &at.index(index), action)).collect()
     }
 
-    fn action(&mut self, at: &str, action: &Json) -> Option<ActionPattern> {
-        let pattern = action.as_str().and_then(action_pattern);
-        match (&pattern, action.as_str()) {
-            (None, _) => {
-                self.report(
-                    at,
-                    format!("{} is invalid — must be *, module:*, or module:Operation", shown(action)),
+    fn action<'a>(&mut self, part: &At, at: &At, action: impl Look<'a>) -> Option<ActionPattern> {
+        if action.is_unknown() {
+            return None;
+        }
+        let pattern = action.text().and_then(action_pattern);
+        match (&pattern, action.text()) {
+            (Some(_), Some(name)) if is_known_action(name) => {}
+            (Some(_), Some(name)) => {
+                let problem = format!(
+                    "\"{name}\" is not a known action — see the Permissions Reference (/docs/permissions)"
                 );
+                self.report_in(part, at, problem, near_action(name));
+                if let Some(violation) = self.found.last_mut() {
+                    violation.kind = ViolationKind::UnknownAction;
+                }
             }
-            (Some(_), Some(name)) if !is_known_action(name) => {
-                self.report(
-                    at,
-                    format!(
-                        "\"{name}\" is not a known action — see the Permissions Reference (/docs/permissions)"
-                    ),
-                );
+            _ => {
+                let problem =
+                    format!("{} is invalid — must be *, module:*, or module:Operation", action.quoted());
+                self.report_in(part, at, problem, None);
             }
-            _ => {}
         }
         pattern
     }
 
-    fn resources(&mut self, at: &str, resources: Option<&Json>) -> Vec<SrnPattern> {
+    fn resources<'a>(&mut self, at: &At, resources: Option<impl Look<'a>>) -> Vec<SrnPattern> {
         let Some(resources) = resources else { return vec![SrnPattern::All] };
-        let Some(resources) = resources.as_array().filter(|resources| !resources.is_empty()) else {
+        if resources.is_unknown() {
+            return Vec::new();
+        }
+        let Some(resources) = resources.items().filter(|resources| !resources.is_empty()) else {
             self.report(at, "must be a non-empty array when present");
             return Vec::new();
         };
         let mut patterns = Vec::new();
-        for resource in resources {
-            match resource.as_str().and_then(SrnPattern::parse) {
-                Some(pattern) => patterns.push(pattern),
-                None => self.report(
-                    at,
-                    format!("{} is invalid — must be * or srn:<project>:<type>:<id>", shown(resource)),
-                ),
+        for (index, resource) in resources.into_iter().enumerate().filter(|(_, item)| !item.is_unknown()) {
+            if let Some(pattern) = resource.text().and_then(SrnPattern::parse) {
+                patterns.push(pattern);
+            } else {
+                let problem =
+                    format!("{} is invalid — must be * or srn:<project>:<type>:<id>", resource.quoted());
+                self.report_in(at, &at.index(index), problem, None);
             }
         }
         patterns
     }
 
-    fn conditions(&mut self, at: &str, conditions: Option<&Json>) -> Vec<Test> {
-        let Some(conditions) = conditions else { return Vec::new() };
-        let Some(operators) = conditions.as_object() else {
+    fn conditions<'a>(&mut self, at: &At, conditions: Option<impl Look<'a>>) -> Vec<Test> {
+        let Some(conditions) = conditions.filter(|conditions| !conditions.is_unknown()) else {
+            return Vec::new();
+        };
+        let Some(operators) = conditions.members() else {
             self.report(at, "must be an object when present");
             return Vec::new();
         };
         let mut tests = Vec::new();
         for (name, keys) in operators {
-            let Some((_, operator)) = Operator::NAMED.iter().find(|(known, _)| known == name) else {
-                let known: Vec<_> = Operator::NAMED.iter().map(|(known, _)| *known).collect();
-                self.report(
-                    at,
-                    format!("\"{name}\" is not an operator — must be one of {}", known.join(", ")),
-                );
-                continue;
-            };
-            let at = format!("{at}.{name}");
-            let Some(keys) = keys.as_object() else {
-                self.report(at, "must be an object");
-                continue;
-            };
-            tests.extend(keys.iter().filter_map(|(key, value)| self.test(&at, *operator, key, value)));
+            let below = at.key(name);
+            if let Some((_, operator)) = Operator::NAMED.iter().find(|(known, _)| *known == name) {
+                tests.extend(self.keys(&below, *operator, keys));
+            } else {
+                let known = Operator::NAMED.map(|(known, _)| known);
+                let problem = format!("operator \"{name}\" must be one of {}", known.join(", "));
+                self.report_in(at, &below, problem, did_you_mean(name, known));
+            }
         }
         tests
     }
 
-    fn test(&mut self, at: &str, operator: Operator, key: &str, value: &Json) -> Option<Test> {
-        if !key.starts_with("soat:") {
-            self.report(at, format!("key \"{key}\" must start with \"soat:\""));
+    fn keys<'a>(&mut self, at: &At, operator: Operator, keys: impl Look<'a>) -> Vec<Test> {
+        if keys.is_unknown() {
+            return Vec::new();
         }
-        let Some(value) = value.as_str() else {
-            self.report(at, format!("the value of \"{key}\" must be a string"));
+        let Some(keys) = keys.members() else {
+            self.report(at, "must be an object");
+            return Vec::new();
+        };
+        keys.into_iter().filter_map(|(key, value)| self.test(at, operator, key, value)).collect()
+    }
+
+    fn test<'a>(&mut self, at: &At, operator: Operator, key: &str, value: impl Look<'a>) -> Option<Test> {
+        if !key.starts_with("soat:") {
+            let problem = format!("key \"{key}\" must start with \"soat:\"");
+            self.report_in(at, &at.key(key), problem, near_key(key));
+        } else if !is_known_key(key) {
+            let problem =
+                format!("key \"{key}\" is not known — must be {RESOURCE_TYPE} or {RESOURCE_TAG}<name>");
+            self.report_in(at, &at.key(key), problem, near_key(key));
+        }
+        if value.is_unknown() {
+            return None;
+        }
+        let Some(value) = value.text() else {
+            self.report_in(at, &at.key(key), format!("the value of \"{key}\" must be a string"), None);
             return None;
         };
         Some(Test { operator, key: key.to_owned(), value: value.to_owned() })
     }
 }
 
-/// A text as people see it quoted; anything else as it is.
-fn shown(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""))
+fn member<'a, L: Look<'a>>(members: &[(&str, L)], name: &str) -> Option<L> {
+    members.iter().find(|(found, _)| *found == name).map(|(_, member)| *member)
+}
+
+/// The key that was meant: the tag's name stays as it was written.
+fn near_key(wrong: &str) -> Option<String> {
+    let tag_key = RESOURCE_TAG.trim_end_matches('/');
+    let spelled = if wrong.starts_with("soat:") { wrong.to_owned() } else { format!("soat:{wrong}") };
+    let (name, tag) = spelled.split_once('/').unwrap_or((&spelled, ""));
+    let near = nearest(name, [RESOURCE_TYPE, tag_key])?;
+    let tag = if tag.is_empty() { "<name>" } else { tag };
+    let key = if near == tag_key { format!("{RESOURCE_TAG}{tag}") } else { near.to_owned() };
+    (key != wrong).then(|| format!("did you mean `{key}`?"))
+}
+
+/// The action that was meant: one of the same module, or the same of another.
+fn near_action(wrong: &str) -> Option<String> {
+    let mut known: Vec<String> = actions().collect();
+    let modules: BTreeSet<String> =
+        known.iter().filter_map(|action| Some(format!("{}:*", action.split_once(':')?.0))).collect();
+    known.extend(modules);
+    did_you_mean(wrong, known.iter().map(String::as_str))
 }
 
 fn action_pattern(text: &str) -> Option<ActionPattern> {
@@ -229,6 +355,40 @@ mod tests {
         assert_eq!(problems(&json!([])), "Policy document is invalid: document: must be an object");
         assert_eq!(problems(&json!({})), "Policy document is invalid: statement: must be an array");
         assert!(PolicyDocument::parse(&json!({ "statement": [] })).is_ok(), "which allows nothing");
+    }
+
+    #[test]
+    fn a_null_is_neither_none_nor_all() {
+        for member in ["effect", "action", "resource", "condition"] {
+            let mut statement = json!({ "effect": "Allow", "action": ["*"] });
+            statement[member] = Json::Null;
+            let text = problems(&json!({ "statement": [statement] }));
+            assert!(text.contains(&format!("statement[0].{member}: must be")), "{text}");
+        }
+        assert!(problems(&json!({ "statement": null })).ends_with("statement: must be an array"));
+    }
+
+    #[test]
+    fn what_was_meant_is_suggested_at_the_exact_place() {
+        let statement = json!({
+            "effect": "allow", "actions": ["*"], "action": ["*", "agents:CreateAgnet", "agent:*"],
+            "condition": {
+                "StringEqual": {},
+                "StringEquals": {
+                    "soat:ResourceTags/team": "a", "soat:resourceType": "b", "ResourceType": "c",
+                    "soat:ResourceTag/": "d", "soat:ResourceTag": "e", "soat:Principal": "f",
+                },
+            },
+        });
+        let InvalidPolicy(found) =
+            PolicyDocument::parse(&json!({ "statement": [statement] })).expect_err("invalid");
+        let lines: Vec<String> = found
+            .iter()
+            .map(|violation| {
+                format!("{} [{}] {}", violation.path, violation, violation.hint.as_deref().unwrap_or("-"))
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Names of resources (`formations-behaviour.md` §6.4): `srn:<project>:<type>:<id>`.
 
+use crate::fit::{Fit, all};
 use crate::glob;
 use formwork_model::ProjectId;
 use std::fmt;
@@ -15,13 +16,19 @@ const ANY: &str = "*";
 pub struct Srn {
     project: String,
     type_name: String,
-    id: String,
+    /// `None`: it is one that is there, but not known which.
+    id: Option<String>,
 }
 
 impl Srn {
     /// A resource of a project.
     pub fn new(project: &ProjectId, type_name: &str, id: &str) -> Self {
-        Self { project: project.to_string(), type_name: type_name.to_owned(), id: id.to_owned() }
+        Self { project: project.to_string(), type_name: type_name.to_owned(), id: Some(id.to_owned()) }
+    }
+
+    /// One of a project's resources of which it is not known yet which.
+    pub fn unknown(project: &ProjectId, type_name: &str) -> Self {
+        Self { project: project.to_string(), type_name: type_name.to_owned(), id: None }
     }
 
     /// All resources of a type in a project: what creating and listing are decided on.
@@ -31,7 +38,7 @@ impl Srn {
 
     /// What is in no project: a user, a policy.
     pub fn global(type_name: &str, id: &str) -> Self {
-        Self { project: ANY.to_owned(), type_name: type_name.to_owned(), id: id.to_owned() }
+        Self { project: ANY.to_owned(), type_name: type_name.to_owned(), id: Some(id.to_owned()) }
     }
 
     /// All of a type that are in no project, or in whichever.
@@ -47,7 +54,8 @@ impl Srn {
 
 impl fmt::Display for Srn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}:{}:{}:{}", self.project, self.type_name, self.id)
+        let id = self.id.as_deref().unwrap_or("(unknown)");
+        write!(f, "{PREFIX}:{}:{}:{id}", self.project, self.type_name)
     }
 }
 
@@ -84,16 +92,23 @@ impl SrnPattern {
         })
     }
 
-    /// Whether it means this resource.
+    /// Whether it certainly means this resource.
     pub fn matches(&self, srn: &Srn) -> bool {
-        match self {
-            Self::All => true,
-            Self::Segments { project, type_name, id } => {
-                glob::matches(type_name, &srn.type_name)
-                    && glob::matches(project, &srn.project)
-                    && glob::matches(id, &srn.id)
-            }
-        }
+        self.fits(srn) == Fit::Yes
+    }
+
+    pub(crate) fn fits(&self, srn: &Srn) -> Fit {
+        let Self::Segments { project, type_name, id } = self else { return Fit::Yes };
+        let is_meant = match &srn.id {
+            Some(found) => glob::matches(id, found).into(),
+            None if id == ANY => Fit::Yes,
+            None => Fit::Maybe,
+        };
+        all([
+            glob::matches(type_name, &srn.type_name).into(),
+            glob::matches(project, &srn.project).into(),
+            is_meant,
+        ])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Decisions as tables, and what holds of them whatever the policies are.
 
-use formwork_iam::{Context, Decision, Layer, Policy, PolicyDocument, Reason, Srn, Subject, decide};
+use formwork_iam::{Context, Decision, Layer, Policy, PolicyDocument, Reason, Srn, Subject, Tag, decide};
 use formwork_model::Json;
 use proptest::prelude::*;
 use serde_json::json;
@@ -93,7 +93,6 @@ fn conditions_ask_for_type_and_tags() {
         (json!({ "StringEquals": { "soat:ResourceTag/size": "7" } }), false, false),
         (json!({ "StringEquals": { "soat:ResourceType": "agent" } }), true, true),
         (json!({ "StringLike": { "soat:ResourceType": "tool*" } }), false, false),
-        (json!({ "StringEquals": { "soat:Unknown": "x" } }), false, false),
         (
             json!({ "StringEquals": { "soat:ResourceTag/team": "red", "soat:ResourceType": "agent" } }),
             true,
@@ -104,6 +103,56 @@ fn conditions_ask_for_type_and_tags() {
         let subject = when(condition.clone());
         let on = |context: &Context| decide(&subject, "agents:GetAgent", &agent("a"), context).allowed;
         assert_eq!((on(&tagged), on(&Context::new())), (on_tagged, on_bare), "{condition}");
+    }
+}
+
+#[test]
+fn what_is_not_known_yet_counts_against_whoever_asks() {
+    let is = |value: &str| Tag::Is(value.to_owned());
+    let unknown = Context::of_tags([("team".to_owned(), Tag::Unknown), ("stage".to_owned(), is("dev"))]);
+    for condition in [
+        json!({ "StringEquals": { "soat:ResourceTag/team": "red" } }),
+        json!({ "StringNotEquals": { "soat:ResourceTag/team": "red" } }),
+        json!({ "StringLike": { "soat:ResourceTag/team": "*" } }),
+    ] {
+        let allows = user(json!([{ "effect": "Allow", "action": ["*"], "condition": condition }]));
+        let denies = user(json!([
+            { "effect": "Allow", "action": ["*"] },
+            { "effect": "Deny", "action": ["agents:*"], "condition": condition },
+        ]));
+        for context in [&unknown, &Context::unknown()] {
+            for subject in [&allows, &denies] {
+                let decision = decide(subject, "agents:UpdateAgent", &agent("a"), context);
+                assert!(!decision.allowed, "{condition}: {decision:?}");
+            }
+            assert!(decide(&denies, "tools:GetTool", &agent("a"), context).allowed);
+        }
+    }
+    let known = user(json!([{ "effect": "Allow", "action": ["*"], "condition": {
+        "StringEquals": { "soat:ResourceTag/stage": "dev" },
+    } }]));
+    assert!(decide(&known, "agents:UpdateAgent", &agent("a"), &unknown).allowed);
+}
+
+#[test]
+fn a_resource_that_is_not_known_yet_may_be_any() {
+    let which = Srn::unknown(&"proj_1".into(), "agent");
+    let on = |effect: &str, resource: &str| {
+        let mut statements = vec![json!({ "effect": effect, "action": ["*"], "resource": [resource] })];
+        if effect == "Deny" {
+            statements.push(json!({ "effect": "Allow", "action": ["*"] }));
+        }
+        may(&user(json!(statements)), "agents:GetAgent", &which)
+    };
+    for (resource, when_allowed, when_denied) in [
+        ("*", true, false),
+        ("srn:proj_1:agent:*", true, false),
+        ("srn:proj_1:agent:a", false, false),
+        ("srn:proj_1:agent:a*", false, false),
+        ("srn:proj_2:agent:a", false, true),
+        ("srn:proj_1:tool:a", false, true),
+    ] {
+        assert_eq!((on("Allow", resource), on("Deny", resource)), (when_allowed, when_denied), "{resource}");
     }
 }
 

@@ -79,6 +79,9 @@ pub enum EventAction {
     Record,
     /// The outcome of an earlier, interrupted effect was settled.
     Resolve,
+    /// A person said what became of an earlier, interrupted create: the object that it made, or that
+    /// it made none. The note says who.
+    Decide,
     /// The operation itself.
     Operation,
 }

@@ -49,7 +49,12 @@ impl Findings {
         path: Path,
         message: impl Into<String>,
     ) {
-        self.list.push((wire, Diagnostic::error(code, path, message)));
+        self.add(wire, Diagnostic::error(code, path, message));
+    }
+
+    /// What was found, in full.
+    pub(crate) fn add(&mut self, wire: WireCode, diagnostic: Diagnostic) {
+        self.list.push((wire, diagnostic));
     }
 
     pub(crate) fn warning(&mut self, code: DiagnosticCode, path: Path, message: impl Into<String>) {
@@ -68,7 +73,13 @@ impl Findings {
         let details: Vec<Json> = errors
             .iter()
             .map(|(_, found)| {
-                json!({ "path": found.path.to_string(), "code": found.code, "message": found.message })
+                let mut detail = json!({
+                    "path": found.path.to_string(), "code": found.code, "message": found.message,
+                });
+                if let Some(hint) = &found.hint {
+                    detail["hint"] = json!(hint);
+                }
+                detail
             })
             .collect();
         Err(Refusal::new(*code, first.message.clone()).meta(json!({ "details": details })))

@@ -1,8 +1,7 @@
 //! The actions that a policy may name; the catalogue is `formwork-iam`'s.
 
-pub(crate) use formwork_iam::is_known_action;
+use formwork_iam::is_known_action;
 
-#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,7 +1,6 @@
 //! Bodies: bounded, JSON, and with exactly the fields that a route takes.
 
 use crate::failure::ApiFailure;
-use crate::router::App;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use formwork_api::json::{self, JsonError};
@@ -9,6 +8,7 @@ use formwork_model::Json;
 use http_body_util::LengthLimitError;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -43,15 +43,16 @@ impl From<ApiFailure> for Refused {
     }
 }
 
-/// Reads a body of at most `limit` bytes as JSON. An empty one is an empty object where `optional`.
+/// Reads a body of at most `limit` bytes as JSON, if it arrives `within` a time. An empty one is an
+/// empty object where `optional`.
 pub(crate) async fn read_json(
-    app: &App,
     headers: &HeaderMap,
     body: Body,
     limit: usize,
+    within: Duration,
     optional: bool,
 ) -> Result<Json, ApiFailure> {
-    let bytes = tokio::time::timeout(app.options.body_timeout, axum::body::to_bytes(body, limit));
+    let bytes = tokio::time::timeout(within, axum::body::to_bytes(body, limit));
     let bytes = match bytes.await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error)) => return Err(unread(&error, limit)),

@@ -24,6 +24,11 @@ pub(crate) fn request_id() -> String {
     CURRENT.try_with(Clone::clone).unwrap_or_default()
 }
 
+/// A part of a request that another task answers, in the context of this one.
+pub(crate) fn carried<F: Future>(part: F) -> impl Future<Output = F::Output> {
+    CURRENT.scope(request_id(), part).in_current_span()
+}
+
 /// Runs a request within its context. What is logged of it: method, route, ids, status and time;
 /// never a path's values, a query, a header or a body.
 pub(crate) async fn surround(request: Request, next: Next) -> Response {

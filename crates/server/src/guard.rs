@@ -1,5 +1,6 @@
 //! What every request passes before its route: authentication, the query, a place among the others.
 
+use crate::context;
 use crate::failure::ApiFailure;
 use crate::query::Query;
 use crate::router::App;
@@ -12,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use formwork_control::Principal;
 use formwork_model::WireCode;
 use formwork_secret::Secret;
+use std::time::Duration;
 
 /// The most bytes of a bearer token.
 const MAX_TOKEN: usize = 4096;
@@ -86,28 +88,86 @@ pub(crate) async fn admit(
     };
     match pace {
         Pace::Prompt => {
-            let prompt = async {
+            let places = app.prompt.clone();
+            let prompt = |request| async move {
                 // The semaphore is never closed, so this only fails by taking too long.
-                let _place = app.prompt.acquire().await;
+                let _place = places.acquire_owned().await;
                 next.run(request).await
             };
-            let answered = tokio::time::timeout(app.options.request_timeout, prompt).await;
-            answered.unwrap_or_else(|_| {
-                ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
-            })
+            in_time(app.options.request_timeout, request, prompt).await
         }
         Pace::Stranger => {
-            let Ok(_place) = app.strangers.clone().try_acquire_owned() else {
+            let Ok(place) = app.strangers.clone().try_acquire_owned() else {
                 return ApiFailure::busy().into_response();
             };
-            let answered = tokio::time::timeout(app.options.stranger_timeout, next.run(request)).await;
-            answered.unwrap_or_else(|_| {
-                ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
-            })
+            let prompt = |request| async move {
+                let _place = place;
+                next.run(request).await
+            };
+            in_time(app.options.stranger_timeout, request, prompt).await
         }
         Pace::Patient => match app.patient.clone().try_acquire_owned() {
             Ok(_place) => next.run(request).await,
             Err(_) => ApiFailure::busy().into_response(),
         },
+    }
+}
+
+/// Answers a request within a time. One that writes is carried on in a task of its own, with the
+/// place it has: a client that goes away, or has waited too long, does not stop it half-way.
+async fn in_time<F>(within: Duration, request: Request, answer: impl FnOnce(Request) -> F) -> Response
+where
+    F: Future<Output = Response> + Send + 'static,
+{
+    let writes = !request.method().is_safe();
+    let answer = answer(request);
+    let answered = async {
+        if !writes {
+            return answer.await;
+        }
+        let done = tokio::spawn(context::carried(answer)).await;
+        done.unwrap_or_else(|_| ApiFailure::internal("the handler panicked").into_response())
+    };
+    tokio::time::timeout(within, answered).await.unwrap_or_else(|_| {
+        ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Whether a request of this method is carried on when its client has gone.
+    async fn is_carried_on(method: &str, within: Duration) -> bool {
+        let done = Arc::new(AtomicBool::new(false));
+        let (doing, request) = (Arc::clone(&done), Request::builder().method(method).body(Body::empty()));
+        let answer = in_time(within, request.expect("a request"), |_| async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            doing.store(true, Ordering::SeqCst);
+            Response::default()
+        });
+        let _ = tokio::time::timeout(Duration::from_millis(5), answer).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        done.load(Ordering::SeqCst)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_writes_goes_on_without_its_client_and_what_reads_does_not() {
+        for within in [Duration::from_secs(1), Duration::from_millis(1)] {
+            for method in ["POST", "PUT", "PATCH", "DELETE"] {
+                assert!(is_carried_on(method, within).await, "{method}");
+            }
+            assert!(!is_carried_on("GET", within).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_in_a_task_of_its_own_is_an_opaque_error() {
+        let request = Request::builder().method("POST").body(Body::empty()).expect("a request");
+        let answer = in_time(Duration::from_secs(1), request, |_| async { panic!("secret inside") });
+        assert_eq!(answer.await.status(), 500);
     }
 }

@@ -1,6 +1,7 @@
 //! The bounds of the edge.
 
 use crate::Shutdown;
+use ipnet::IpNet;
 use std::time::Duration;
 
 /// How the server behaves. Every bound exists so that no client can take the server from the
@@ -31,6 +32,9 @@ pub struct ServerOptions {
     pub poll: Duration,
     /// How long an event stream may live; a client opens it again where it ended.
     pub stream_lifetime: Duration,
+    /// The proxies that are believed who their clients are; from any other address, what it says of
+    /// others counts for nothing.
+    pub trusted_proxies: Vec<IpNet>,
     /// Ends event streams when the server stops.
     pub shutdown: Shutdown,
 }
@@ -50,6 +54,7 @@ impl Default for ServerOptions {
             heartbeat: Duration::from_secs(10),
             poll: Duration::from_secs(1),
             stream_lifetime: Duration::from_secs(3600),
+            trusted_proxies: Vec::new(),
             shutdown: Shutdown::new(),
         }
     }

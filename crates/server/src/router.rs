@@ -2,7 +2,7 @@
 
 use crate::endpoint::table;
 use crate::failure::ApiFailure;
-use crate::{ServerOptions, context, guard};
+use crate::{ServerOptions, context, guard, peer};
 use axum::Router;
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
@@ -25,7 +25,12 @@ pub(crate) struct App {
     pub(crate) open: Arc<[(Method, String)]>,
 }
 
-/// The whole API as one service, for sockets and for clients in the same process alike.
+/// The whole API for clients in the same process, which act for the data directory's owner.
+pub fn local_router(control: Arc<Control>, options: ServerOptions) -> Router {
+    peer::of_owner(router(control, options))
+}
+
+/// The whole API for sockets. A request of which no socket says where it comes from is nobody's.
 pub fn router(control: Arc<Control>, options: ServerOptions) -> Router {
     let open = table().into_iter().filter(|endpoint| endpoint.open);
     let app = App {

@@ -1,7 +1,8 @@
 //! Arguments of the formation commands (`formations-behaviour.md` §1.5).
 
-use super::Page;
+use super::{Page, secret};
 use clap::{Args, ValueEnum};
+use formwork_secret::Secret;
 use std::path::PathBuf;
 
 /// Where a template comes from.
@@ -30,11 +31,11 @@ impl TemplateArgs {
 pub(crate) struct ParameterArgs {
     /// A parameter: `K=text`, `K=$VAR` (must be set), `K=@VAR` or `VAR` (left out if unset); can be
     /// repeated
-    #[arg(long, value_name = "K=V")]
-    pub(crate) parameter: Vec<String>,
+    #[arg(long, value_name = "K=V", value_parser = secret)]
+    pub(crate) parameter: Vec<Secret<String>>,
     /// All parameters as one JSON object
-    #[arg(long, value_name = "JSON", conflicts_with = "parameter")]
-    pub(crate) parameters: Option<String>,
+    #[arg(long, value_name = "JSON", conflicts_with = "parameter", value_parser = secret)]
+    pub(crate) parameters: Option<Secret<String>>,
     /// File of `KEY=value` lines; its variables win over the environment's
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,

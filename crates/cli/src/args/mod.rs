@@ -15,6 +15,7 @@ pub(crate) use spelling::kebab;
 pub(crate) use user::{AttachUserPolicies, CreateUser, Credentials, ListAuditEntries, Role, UserId};
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use formwork_secret::Secret;
 use std::ffi::OsString;
 
 /// A parsed command line.
@@ -313,8 +314,14 @@ pub(crate) struct Configure {
     #[arg(long, value_name = "URL", required_unless_present = "token")]
     pub(crate) base_url: Option<String>,
     /// The token to send it; `-` takes it from `FORMWORK_TOKEN`, else from standard input
-    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true)]
-    pub(crate) token: Option<String>,
+    #[arg(long, value_name = "TOKEN", allow_hyphen_values = true, value_parser = secret)]
+    pub(crate) token: Option<Secret<String>>,
+}
+
+/// A credential of the command line.
+#[expect(clippy::unnecessary_wraps, reason = "the form of a parser of arguments")]
+fn secret(text: &str) -> Result<Secret<String>, std::convert::Infallible> {
+    Ok(Secret::new(text.to_owned()))
 }
 
 #[derive(Debug, Args)]

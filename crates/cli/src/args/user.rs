@@ -1,7 +1,8 @@
 //! Users, logins, the audit.
 
-use super::Page;
+use super::{Page, secret};
 use clap::{Args, ValueEnum};
+use formwork_secret::Secret;
 
 /// What a user is, before any policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -20,8 +21,8 @@ pub(crate) struct Credentials {
     #[arg(long, value_name = "NAME")]
     pub(crate) username: String,
     /// The password; `-`, or leaving it out, takes it from standard input
-    #[arg(long, value_name = "PASSWORD", allow_hyphen_values = true)]
-    pub(crate) password: Option<String>,
+    #[arg(long, value_name = "PASSWORD", allow_hyphen_values = true, value_parser = secret)]
+    pub(crate) password: Option<Secret<String>>,
 }
 
 #[derive(Debug, Args)]
@@ -66,4 +67,17 @@ pub(crate) struct ListAuditEntries {
     pub(crate) project_id: Option<String>,
     #[command(flatten)]
     pub(crate) page: Page,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing_arguments_shows_no_password() {
+        let password = secret("canary").ok();
+        let credentials = Credentials { username: "ada".to_owned(), password };
+        let create = CreateUser { credentials, role: Role::User };
+        assert!(!format!("{create:?}").contains("canary"));
+    }
 }

@@ -23,7 +23,8 @@ pub(crate) fn run(global: &Global, arguments: &Configure) -> Result<Exit, Comman
     if let Some(url) = &arguments.base_url {
         url.parse::<Endpoint>().map_err(SessionError::Endpoint)?;
     }
-    let token = arguments.token.as_deref().map(|token| token_of(token, &environment)).transpose()?;
+    let given = arguments.token.as_ref().map(formwork_secret::Secret::expose);
+    let token = given.map(|token| token_of(token, &environment)).transpose()?;
     let path = file(&environment)?;
     let mut profiles = read(&path)?;
     let entry = profiles.entry(profile).or_insert_with(|| json!({}));

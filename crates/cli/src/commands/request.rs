@@ -89,7 +89,9 @@ pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<Stri
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let variables = Variables { file: &file, process: &process };
-    Ok(parameters(&arguments.parameter, arguments.parameters.as_deref(), &variables)?)
+    let given: Vec<&str> = arguments.parameter.iter().map(|given| given.expose().as_str()).collect();
+    let all = arguments.parameters.as_ref().map(|given| given.expose().as_str());
+    Ok(parameters(&given, all, &variables)?)
 }
 
 /// A flag whose text is JSON.

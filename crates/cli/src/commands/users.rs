@@ -43,7 +43,7 @@ pub(crate) async fn audit(session: &Session, arguments: &ListAuditEntries) -> Re
 }
 
 fn body(arguments: &Credentials) -> Result<Value, CommandError> {
-    let password = match arguments.password.as_deref() {
+    let password = match arguments.password.as_ref().map(|given| given.expose().as_str()) {
         Some(password) if password != "-" => password.to_owned(),
         _ => from_stdin()?,
     };

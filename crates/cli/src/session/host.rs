@@ -111,7 +111,7 @@ impl Host {
             let exposure = if control.has_users().await? { Exposure::Network } else { Exposure::Loopback };
             listeners.tcp(address, exposure).await?;
         }
-        let server = Serving::start(&control, listeners);
+        let server = Serving::start(&control, listeners, settings);
         let client = in_process(&control, token);
         Ok(Some(Self { control, client, server: Some(server), lock: Some(lock) }))
     }
@@ -190,9 +190,13 @@ impl Host {
 }
 
 impl Serving {
-    fn start(control: &Arc<Control>, listeners: Listeners) -> Self {
+    fn start(control: &Arc<Control>, listeners: Listeners, settings: &Settings) -> Self {
         let shutdown = Shutdown::new();
-        let options = ServerOptions { shutdown: shutdown.clone(), ..ServerOptions::default() };
+        let options = ServerOptions {
+            shutdown: shutdown.clone(),
+            trusted_proxies: settings.trusted_proxies.clone(),
+            ..ServerOptions::default()
+        };
         let task = tokio::spawn(formwork_server::run(control.clone(), listeners, options, GRACE));
         Self { shutdown, task }
     }
@@ -236,7 +240,7 @@ fn custom_types(settings: &Settings) -> Result<CustomTypes, SessionError> {
 }
 
 fn in_process(control: &Arc<Control>, token: Secret<String>) -> Client {
-    Client::in_process(formwork_server::router(control.clone(), ServerOptions::default()))
+    Client::in_process(formwork_server::local_router(control.clone(), ServerOptions::default()))
         .with_bearer(Some(token))
 }
 

@@ -3,9 +3,9 @@
 
 use crate::{
     Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute, Scope, UpdateMode,
-    policy_document::problems,
+    policy_document,
 };
-use formwork_model::{DiagnosticCode, ImmutableRule, Kind, Path, PropertySchema, WireCode};
+use formwork_model::{ImmutableRule, Kind, Path, PropertySchema, WireCode};
 
 pub(super) struct Policy;
 
@@ -66,15 +66,8 @@ impl PlatformType for Policy {
         let Some(document) = properties.member("document").filter(|document| document.is_object()) else {
             return;
         };
-        let found = problems(document);
         let at = Path::of(["document"]);
-        if !found.invalid.is_empty() {
-            let message = format!("Policy document is invalid: {}", found.invalid.join("; "));
-            findings.error(DiagnosticCode::InvalidValue, at.clone(), message);
-        }
-        for message in found.unknown {
-            findings.error(DiagnosticCode::InvalidValue, at.clone(), message);
-        }
+        policy_document::check(document, &at, "Policy document is invalid: ", findings);
     }
 
     fn public(&self) -> &'static [&'static str] {

@@ -18,6 +18,7 @@ pub(crate) mod tokens;
 pub(crate) mod users;
 
 use crate::body::{self, Refused};
+use crate::context;
 use crate::failure::ApiFailure;
 use crate::query::Slice;
 use crate::router::App;
@@ -30,7 +31,7 @@ use formwork_control::{ControlError, Gate, Principal};
 use formwork_model::{Json, ProjectId, WireCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tracing::Instrument;
+use std::time::Duration;
 use utoipa::PartialSchema;
 
 type Answer = Result<Response, ApiFailure>;
@@ -79,12 +80,14 @@ impl Reading {
     where
         T: DeserializeOwned + PartialSchema,
     {
-        self.shaped(app, request).await.map_err(|refused| refused.failure)
+        // Strangers hold their place no longer than they are given to be answered.
+        let within = app.options.body_timeout.min(app.options.stranger_timeout);
+        body::shaped(self.json(request, within).await?).map_err(|refused| refused.failure)
     }
 
     /// Reads a body as whatever JSON it is.
     async fn read_any(&self, app: &App, principal: &Principal, request: Request) -> Result<Json, ApiFailure> {
-        match self.json(app, request).await {
+        match self.json(request, app.options.body_timeout).await {
             Ok(body) => Ok(body),
             Err(failure) => Err(self.refusal(app, principal, failure.into()).await),
         }
@@ -105,25 +108,29 @@ impl Reading {
         }
     }
 
-    async fn json(&self, app: &App, request: Request) -> Result<Json, ApiFailure> {
+    async fn json(&self, request: Request, within: Duration) -> Result<Json, ApiFailure> {
         let (parts, body) = request.into_parts();
-        body::read_json(app, &parts.headers, body, self.limit, self.optional).await
+        body::read_json(&parts.headers, body, self.limit, within, self.optional).await
     }
 
     async fn shaped<T>(&self, app: &App, request: Request) -> Result<T, Refused>
     where
         T: DeserializeOwned + PartialSchema,
     {
-        body::shaped(self.json(app, request).await?)
+        body::shaped(self.json(request, app.options.body_timeout).await?)
     }
 
     /// What to answer to a body that was refused.
     async fn refusal(&self, app: &App, principal: &Principal, refused: Refused) -> ApiFailure {
         let named = refused.read.as_ref().and_then(|body| body["project_id"].as_str()).map(ProjectId::from);
-        match app.control.gate(principal, &(self.gate)(named)).await {
+        let (control, principal, gate) = (app.control.clone(), principal.clone(), (self.gate)(named));
+        // A refusal is written down, also when its client is gone.
+        let gated = async move { Ok(control.gate(&principal, &gate).await) };
+        match detached(gated).await {
             // That no project is named is one more thing that is wrong with the body.
-            Err(error) if error.code != WireCode::ValidationFailed => error.into(),
-            _ => refused.failure,
+            Ok(Err(error)) if error.code != WireCode::ValidationFailed => error.into(),
+            Ok(_) => refused.failure,
+            Err(fault) => fault,
         }
     }
 }
@@ -171,11 +178,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 }
 
 /// Runs a use case that has effects in a task of its own, so that a client that goes away does not
-/// stop it half-way.
+/// stop it half-way, on a route that goes on to wait: the others do as a whole
+/// ([`guard::admit`](crate::guard::admit)).
 async fn detached<T: Send + 'static>(
     use_case: impl Future<Output = Result<T, ControlError>> + Send + 'static,
 ) -> Result<T, ApiFailure> {
-    let done = tokio::spawn(use_case.in_current_span()).await;
+    let done = tokio::spawn(context::carried(use_case)).await;
     Ok(done.map_err(|_| ApiFailure::internal("a use case panicked"))??)
 }
 

@@ -4,7 +4,7 @@ use super::{Answer, Id, Reading, json, page};
 use crate::endpoint::{Endpoint, PAGING};
 use crate::guard::Caller;
 use crate::openapi::{page_of, reference};
-use crate::peer::Peer;
+use crate::peer::{Peer, Source};
 use crate::query::Query;
 use crate::router::App;
 use crate::{guard, views};
@@ -105,9 +105,9 @@ async fn bootstrap(State(app): State<App>, peer: Peer, request: Request) -> Answ
     json(StatusCode::CREATED, &views::user(user))
 }
 
-async fn login(State(app): State<App>, peer: Peer, request: Request) -> Answer {
+async fn login(State(app): State<App>, Source(source): Source, request: Request) -> Answer {
     let body: Credentials = Reading::open(CREDENTIALS_BODY).read_open(&app, request).await?;
-    let login = app.control.login(&body.username, Secret::new(body.password), &peer.source()).await?;
+    let login = app.control.login(&body.username, Secret::new(body.password), &source).await?;
     json(StatusCode::OK, &views::login(login))
 }
 

@@ -4,7 +4,10 @@ use crate::people::{PASSWORD, allow};
 use crate::world::{ADMIN, World};
 use formwork_server::{Exposure, Listeners, ServerOptions, Shutdown, run};
 use serde_json::json;
+use std::net::SocketAddr;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 fn ada() -> serde_json::Value {
     json!({ "username": "ada", "password": PASSWORD })
@@ -70,7 +73,7 @@ async fn a_wrong_password_and_a_wrong_name_are_refused_alike() {
 }
 
 #[tokio::test]
-async fn logins_are_limited_per_user_and_say_when_to_try_again() {
+async fn logins_are_limited_per_source_and_account_and_say_when_to_try_again() {
     let world = World::new().await;
     let stranger = world.bearing("");
     let wrong = json!({ "username": "ada", "password": "wrong horse" });
@@ -174,4 +177,47 @@ async fn only_policies_that_exist_are_attached() {
     assert_eq!(ada.world.get("/users/me").await.body["policy_ids"], json!([other]));
     assert_eq!(put(json!([])).await.status, 204);
     assert_eq!(ada.world.get(&format!("/projects/{project}")).await.status, 404);
+}
+
+/// The status of a login over TCP, as a proxy passes it on.
+async fn login_through(address: SocketAddr, client: &str, password: &str) -> String {
+    let body = json!({ "username": "ada", "password": password }).to_string();
+    let head = format!(
+        "POST /api/v1/users/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         x-forwarded-for: {client}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).await.expect("connected");
+    stream.write_all((head + &body).as_bytes()).await.expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("an answer");
+    answer.split(' ').nth(1).expect("a status").to_owned()
+}
+
+#[tokio::test]
+async fn behind_a_proxy_that_is_trusted_each_client_is_a_source_and_behind_any_other_none_is() {
+    for (trusted, elsewhere) in
+        [(vec!["127.0.0.0/8".parse().expect("a network")], "200"), (Vec::new(), "429")]
+    {
+        let world = World::new().await;
+        world.person("ada", &[]).await;
+        let (shutdown, mut listeners) = (Shutdown::new(), Listeners::new());
+        let any = "127.0.0.1:0".parse().expect("an address");
+        let bound = listeners.tcp(any, Exposure::Loopback).await.expect("bound");
+        let options = ServerOptions {
+            shutdown: shutdown.clone(),
+            trusted_proxies: trusted,
+            ..ServerOptions::default()
+        };
+        let server = tokio::spawn(run(world.control.clone(), listeners, options, Duration::from_secs(1)));
+        for _ in 0..10 {
+            assert_eq!(login_through(bound, "203.0.113.5", "wrong horse").await, "401");
+        }
+        assert_eq!(login_through(bound, "203.0.113.5", PASSWORD).await, "429");
+        assert_eq!(login_through(bound, "203.0.113.6", PASSWORD).await, elsewhere);
+        // Whatever the client wrote before what the proxy adds.
+        assert_eq!(login_through(bound, "203.0.113.9, 203.0.113.5", PASSWORD).await, "429");
+        shutdown.trigger();
+        server.await.expect("no panic");
+    }
 }

@@ -8,7 +8,7 @@ use formwork_control::{Control, ControlOptions};
 use formwork_engine::{EngineOptions, SystemClock};
 use formwork_formation::Limits;
 use formwork_model::{InstanceKey, Json, Secret};
-use formwork_server::{ServerOptions, router};
+use formwork_server::{ServerOptions, local_router};
 use formwork_store::{Fault, MemOptions, MemStore};
 use http_body_util::BodyExt;
 use serde_json::json;
@@ -53,7 +53,7 @@ impl World {
         .await
         .expect("it opens");
         control.admin_token(&Secret::new(ADMIN.to_owned())).await.expect("registered");
-        let router = router(control.clone(), options);
+        let router = local_router(control.clone(), options);
         Self { control, router, store, token: ADMIN.to_owned() }
     }
 

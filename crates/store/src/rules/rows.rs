@@ -32,7 +32,8 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
         None => tables.insert_row(&row)?,
         Some(head) => tables.update_row(&row, head.standing(&row))?,
     }
-    if before.as_ref().is_some_and(|head| head.refers) || !row.references.is_empty() {
+    let is_new = before.is_none();
+    if before.is_some_and(|head| head.refers) || !row.references.is_empty() {
         let to = sorted(&row.references);
         if tables.references(&row.id)? != to {
             tables.set_references(&row.id, &to)?;
@@ -40,7 +41,7 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
     }
     let objects = objects_of(&row);
     // A row that is new is found by nothing yet.
-    if (before.is_some() || !objects.is_empty()) && tables.objects_of(&row.id)? != objects {
+    if (!is_new || !objects.is_empty()) && tables.objects_of(&row.id)? != objects {
         tables.set_objects(&row.id, &objects)?;
     }
     Ok(())

@@ -160,6 +160,7 @@ impl Progress {
             (EventStatus::Succeeded, action) => {
                 match action {
                     EventAction::Rollback => self.counts.undone += 1,
+                    EventAction::Decide => {}
                     _ => self.counts.done += 1,
                 }
                 let id = clean(event.physical_resource_id.as_deref().unwrap_or_default());
@@ -323,6 +324,7 @@ fn action_name(action: EventAction) -> &'static str {
         EventAction::Adopt => "adopt",
         EventAction::Record => "record",
         EventAction::Resolve => "resolve",
+        EventAction::Decide => "decide",
         EventAction::Operation => "operation",
     }
 }
