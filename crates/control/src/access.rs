@@ -1,11 +1,15 @@
 //! Which actions the routes of a type take, and so which a template that declares it takes.
 
 use crate::authorise::Question;
-use crate::{Control, ControlError, Principal};
-use formwork_iam::{Context, Srn};
-use formwork_model::{Catalog as _, IamActions, ProjectId, TypeName, WireCode};
+use crate::{Control, ControlError, Principal, TypeCatalog};
+use formwork_iam::{Context, Srn, Tag};
+use formwork_model::{
+    Catalog as _, IamActions, Json, Path, Planned, PlannedLeaf, ProjectId, Ref, RefPath, RefTarget, Tree,
+    TypeName, WireCode,
+};
 use formwork_platform::{Platform, RestRoute, rest_routes, shown_properties};
 use formwork_store::StoredObject;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is done to a resource.
@@ -26,13 +30,25 @@ pub(crate) fn required(iam: &IamActions, verb: Verb) -> Option<&Arc<str>> {
     }
 }
 
-/// What a route that writes is about.
+/// What is written: by a route or by a step of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target<'a> {
     /// One that is yet to be made, of these properties.
-    New(&'a formwork_model::Json),
+    New(&'a Json),
+    /// One that is yet to be made, of properties of which a plan may not know all.
+    Planned(Declared<'a>),
     /// One that is there.
     Stored(&'a StoredObject),
+    /// One of which nothing but its id matters.
+    Named(&'a str),
+}
+
+/// Properties as a plan knows them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared<'a> {
+    pub(crate) properties: &'a Planned,
+    /// The logical ids of what the same plan makes.
+    pub(crate) made: &'a BTreeSet<&'a str>,
 }
 
 /// What the routes of a type take.
@@ -46,6 +62,19 @@ pub(crate) struct Access {
 }
 
 impl Access {
+    /// What the routes of a type take.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND` for a type without routes.
+    pub(crate) fn of(catalog: &TypeCatalog, type_name: &TypeName) -> Result<Self, ControlError> {
+        let missing = || ControlError::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
+        let route = rest_routes().iter().find(|route| route.type_name == type_name.as_str());
+        let route = route.ok_or_else(missing)?;
+        let srn_type = Platform::srn_type(type_name).ok_or_else(missing)?;
+        let iam = catalog.get(type_name).and_then(|rules| rules.capabilities().iam.clone());
+        Ok(Self { route, iam, srn_type, srn_parent: Platform::srn_parent(type_name) })
+    }
+
     pub(crate) fn srn_type(&self) -> &str {
         self.srn_type
     }
@@ -65,6 +94,17 @@ impl Access {
         self.doing(p, self.route.get, object)
     }
 
+    /// What reading takes of a project's resources of which nothing is known.
+    pub(crate) fn getting_any<'a>(&self, project: &'a ProjectId) -> Question<'a> {
+        Question {
+            action: self.route.permission(self.route.get).into(),
+            srn: Srn::unknown(project, self.srn_type),
+            project: Some(project),
+            context: Context::unknown(),
+            admin_only: self.admin_only(),
+        }
+    }
+
     /// What one of the route's operations on a resource takes.
     pub(crate) fn doing<'a>(&self, p: &Principal, operation: &str, object: &'a StoredObject) -> Question<'a> {
         self.question(p, self.route.permission(operation), object.project.as_ref(), Target::Stored(object))
@@ -79,7 +119,7 @@ impl Access {
         p: &Principal,
         verb: Verb,
         project: Option<&'a ProjectId>,
-        target: Target<'a>,
+        target: Target<'_>,
     ) -> Result<Question<'a>, ControlError> {
         Ok(self.question(p, self.action(verb)?, project, target))
     }
@@ -109,40 +149,122 @@ impl Access {
         p: &Principal,
         action: String,
         project: Option<&'a ProjectId>,
-        target: Target<'a>,
+        target: Target<'_>,
     ) -> Question<'a> {
+        // What is stored is read only for whom it matters to.
+        let asks_for_tags = p.subject.asks_for_tags();
         let shown = match target {
-            Target::Stored(object) if self.srn_parent.is_some() => shown_properties(object),
-            _ => formwork_model::Json::Null,
+            Target::Stored(object) if asks_for_tags || self.srn_parent.is_some() => shown_properties(object),
+            _ => Json::Null,
         };
-        let id = match (target, self.srn_parent) {
-            (Target::New(properties), Some(parent)) => text_at(properties, parent),
-            (Target::New(_), None) => "*",
-            (Target::Stored(_), Some(parent)) => text_at(&shown, parent),
-            (Target::Stored(object), None) => object.id.as_str(),
+        let name = match (target, self.srn_parent) {
+            (Target::New(properties), Some(parent)) => Name::Is(text_at(properties, parent)),
+            (Target::Planned(declared), Some(parent)) => declared.parent(parent),
+            (Target::New(_) | Target::Planned(_), None) => Name::Is(ANY),
+            (Target::Stored(_), Some(parent)) => Name::Is(text_at(&shown, parent)),
+            (Target::Stored(object), None) => Name::Is(&object.id),
+            (Target::Named(_), Some(_)) => Name::Unknown,
+            (Target::Named(id), None) => Name::Is(id),
         };
-        // Tags are read only for whom they matter to.
         let context = match target {
-            _ if !p.subject.asks_for_tags() => Context::new(),
+            _ if !asks_for_tags => Context::new(),
             Target::New(properties) => Context::of_properties(properties),
-            Target::Stored(object) => Context::of_properties(&shown_properties(object)),
+            Target::Planned(declared) => declared.context().unwrap_or_default(),
+            Target::Stored(_) => Context::of_properties(&shown),
+            Target::Named(_) => Context::new(),
         };
-        let srn = named(self.srn_type, project, id);
+        let srn = match (name, project) {
+            (Name::Is(id), Some(project)) => Srn::new(project, self.srn_type, id),
+            (Name::Is(id), None) => Srn::global(self.srn_type, id),
+            (Name::Unknown, Some(project)) => Srn::unknown(project, self.srn_type),
+            (Name::Unknown, None) => Srn::any_global(self.srn_type),
+        };
         Question { action: action.into(), srn, project, context, admin_only: self.admin_only() }
     }
 }
 
-/// The id of what something is part of; `*` where it names none.
-pub(crate) fn text_at<'a>(properties: &'a formwork_model::Json, parent: &str) -> &'a str {
-    properties.get(parent).and_then(formwork_model::Json::as_str).unwrap_or("*")
+/// What stands in a name for what is yet to be made.
+const ANY: &str = "*";
+
+/// The id by which something goes.
+enum Name<'a> {
+    Is(&'a str),
+    Unknown,
 }
 
-/// The name of a resource of a type.
-pub(crate) fn named(srn_type: &str, project: Option<&ProjectId>, id: &str) -> Srn {
-    match project {
-        Some(project) => Srn::new(project, srn_type, id),
-        None => Srn::global(srn_type, id),
+/// The id of what something is part of; `*` where it names none.
+fn text_at<'a>(properties: &'a Json, parent: &str) -> &'a str {
+    properties.get(parent).and_then(Json::as_str).unwrap_or(ANY)
+}
+
+impl<'a> Declared<'a> {
+    /// The tags, as far as they are known; `None` if none are declared.
+    pub(crate) fn context(self) -> Option<Context> {
+        let tags = self.properties.at(&Path::of(["tags"]))?;
+        if let Tree::Leaf(_) = tags {
+            return Some(Context::unknown());
+        }
+        let known = tags.members().unwrap_or_default().into_iter().filter_map(|(name, value)| {
+            let value = match value {
+                Tree::Plain(value) => Tag::Is(value.as_str()?.to_owned()),
+                _ => Tag::Unknown,
+            };
+            Some((name.to_string(), value))
+        });
+        Some(Context::of_tags(known))
     }
+
+    /// What the declared thing is part of. No policy can name what the same plan makes.
+    fn parent(self, property: &str) -> Name<'a> {
+        let value = match self.properties {
+            Tree::Plain(properties) => return Name::Is(text_at(properties, property)),
+            Tree::Object(members) => members.get(property),
+            Tree::Leaf(_) | Tree::Array(_) => return Name::Unknown,
+        };
+        match value {
+            None => Name::Is(ANY),
+            Some(Tree::Plain(value)) => Name::Is(value.as_str().unwrap_or(ANY)),
+            Some(Tree::Leaf(PlannedLeaf::Unknown { from, .. })) if self.makes(from) => Name::Is(ANY),
+            Some(_) => Name::Unknown,
+        }
+    }
+
+    /// Whether a value is the id of something that the plan makes.
+    fn makes(self, from: &[Ref]) -> bool {
+        let [
+            Ref {
+                to: RefTarget::Resource { stack: None, label, .. },
+                path: RefPath::NativeId,
+                json: None,
+                ..
+            },
+        ] = from
+        else {
+            return false;
+        };
+        self.made.contains(label.as_str())
+    }
+}
+
+/// What the same write takes of an object that it leaves with other tags; `None` if it leaves them
+/// as they are, or nobody asks for them.
+pub(crate) fn retagging<'a>(
+    p: &Principal,
+    question: &Question<'a>,
+    context: Context,
+) -> Option<Question<'a>> {
+    let matters = p.subject.asks_for_tags() && context != question.context;
+    matters.then(|| Question { context, ..question.clone() })
+}
+
+/// What deleting an object takes; `None` if there is no route that does.
+pub(crate) fn deleting<'a>(
+    catalog: &TypeCatalog,
+    p: &Principal,
+    object: &'a StoredObject,
+) -> Option<Question<'a>> {
+    let access = Access::of(catalog, &object.type_name.as_str().into()).ok()?;
+    access.writing(p, Verb::Delete, object.project.as_ref(), Target::Stored(object)).ok()
 }
 
 impl Control {
@@ -151,11 +273,6 @@ impl Control {
     /// # Errors
     /// `RESOURCE_NOT_FOUND` for a type without routes.
     pub(crate) fn access(&self, type_name: &TypeName) -> Result<Access, ControlError> {
-        let missing = || ControlError::new(WireCode::ResourceNotFound, format!("No such type: {type_name}"));
-        let route = rest_routes().iter().find(|route| route.type_name == type_name.as_str());
-        let route = route.ok_or_else(missing)?;
-        let srn_type = Platform::srn_type(type_name).ok_or_else(missing)?;
-        let iam = self.catalog.get(type_name).and_then(|rules| rules.capabilities().iam.clone());
-        Ok(Access { route, iam, srn_type, srn_parent: Platform::srn_parent(type_name) })
+        Access::of(&self.catalog, type_name)
     }
 }

@@ -25,7 +25,7 @@ impl Control {
         let question = Question { context: Context::of_properties(&body), ..Self::uploading(&project) };
         let permit = self.permit(p, &question, "").await?;
         self.demand_project(&project).await?;
-        let platform = self.accompanied(permit, Json::Null, None, Some(&project));
+        let platform = self.making(permit, "", Json::Null, &project);
         Ok(platform.rest_upload(&caller(p), &project, body).await?)
     }
 
@@ -61,7 +61,7 @@ impl Control {
         let permit = self.permit(p, &Self::pricing(project), project.as_str()).await?;
         self.demand_project(project).await?;
         let detail = serde_json::json!({ "prices": prices.len() });
-        let platform = self.accompanied(permit, detail, Some(project.as_str()), Some(project));
+        let platform = self.making(permit, project.as_str(), detail, project);
         Ok(platform.rest_set_prices(&caller(p), project, prices).await?)
     }
 

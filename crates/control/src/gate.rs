@@ -94,7 +94,8 @@ impl Control {
                 self.permit(p, &Self::uploading(&project), "").await.map(drop)
             }
             Gate::SetPrices(project) => {
-                self.permit(p, &Self::pricing(project), project.as_str()).await.map(drop)
+                let _ = self.permit(p, &Self::pricing(project), project.as_str()).await?;
+                self.demand_project(project).await
             }
             Gate::CreateToken(named) => {
                 self.token_project(p, named.as_ref()).await?;

@@ -3,12 +3,23 @@
 use crate::ControlError;
 use formwork_formation::{Document, Limits, Supplied, document_from_json, parse};
 use formwork_model::{Diagnostics, Json};
+use std::fmt;
 
 /// A JSON object.
 pub type JsonMap = serde_json::Map<String, Json>;
 
-/// A template as it came in.
-#[derive(Clone, Debug)]
+/// The values of a request's parameters, by name. They may be secret: `Debug` shows only their names.
+#[derive(Clone, Default)]
+pub struct Parameters(pub JsonMap);
+
+impl fmt::Debug for Parameters {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// A template as it came in. Credentials may stand in it: `Debug` shows nothing of it.
+#[derive(Clone)]
 pub enum TemplateInput {
     /// As text, JSON or YAML.
     Text {
@@ -19,6 +30,17 @@ pub enum TemplateInput {
     },
     /// As a JSON value.
     Json(Json),
+}
+
+impl fmt::Debug for TemplateInput {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { name, .. } => {
+                formatter.debug_struct("Text").field("name", name).finish_non_exhaustive()
+            }
+            Self::Json(_) => formatter.debug_struct("Json").finish_non_exhaustive(),
+        }
+    }
 }
 
 impl TemplateInput {
@@ -35,9 +57,9 @@ impl TemplateInput {
 }
 
 /// The parameters of a request.
-pub(crate) fn supplied(parameters: Option<&JsonMap>, is_update: bool) -> Supplied {
-    let values =
-        parameters.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())).collect();
+pub(crate) fn supplied(parameters: Option<&Parameters>, is_update: bool) -> Supplied {
+    let given = parameters.into_iter().flat_map(|Parameters(values)| values);
+    let values = given.map(|(name, value)| (name.clone(), value.clone())).collect();
     Supplied { values, is_update }
 }
 
@@ -68,4 +90,17 @@ pub(crate) fn check_name(name: &str) -> Result<(), ControlError> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing_what_came_in_shows_no_credential() {
+        let text = TemplateInput::Text { name: "site.yaml".to_owned(), text: "canary".to_owned() };
+        let parameters = Parameters([("Key".to_owned(), Json::from("canary"))].into_iter().collect());
+        let shown = format!("{text:?} {:?} {parameters:?}", TemplateInput::Json("canary".into()));
+        assert_eq!(shown, r#"Text { name: "site.yaml", .. } Json { .. } {"Key"}"#);
+    }
 }

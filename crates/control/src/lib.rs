@@ -13,6 +13,7 @@ mod audit_log;
 mod authenticate;
 mod authorise;
 mod control;
+mod decided;
 mod error;
 mod files;
 mod finish;
@@ -30,6 +31,7 @@ mod principal;
 mod projects;
 mod resources;
 mod tokens;
+mod turns;
 mod types;
 mod users;
 
@@ -43,7 +45,7 @@ pub use formation::{
     SavedPlanView, UpdateFormation, ValidateFormation, Validation,
 };
 pub use gate::Gate;
-pub use input::{JsonMap, TemplateInput};
+pub use input::{JsonMap, Parameters, TemplateInput};
 pub use operations::OperationView;
 pub use owners::Owner;
 pub use principal::{Principal, Role};

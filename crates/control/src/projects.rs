@@ -82,7 +82,7 @@ impl Control {
         self.insert_project(object, Some(record)).await
     }
 
-    /// The projects that the principal sees, oldest first.
+    /// The projects that the principal may list and could get one by one, oldest first.
     ///
     /// # Errors
     /// Faults of the store.
@@ -103,8 +103,12 @@ impl Control {
             Some(scope) => vec![scope.clone()],
             None => self.project_ids().await?,
         };
-        let seen: Vec<_> =
-            candidates.into_iter().filter(|id| Self::may(p, &looking("projects:ListProjects", id))).collect();
+        let sees = |id: &ProjectId| {
+            ["projects:ListProjects", "projects:GetProject"]
+                .iter()
+                .all(|action| Self::may(p, &looking(action, id)))
+        };
+        let seen: Vec<_> = candidates.into_iter().filter(sees).collect();
         let mut items = Vec::new();
         for id in seen.iter().skip(offset).take(limit) {
             items.extend(self.reader.object(id.as_str()).await?.map(Project::from));

@@ -1,14 +1,15 @@
 //! CRUD of the platform's types: the same functions that a deploy runs, through the same rules.
 
 use crate::access::{Access, Target, Verb};
-use crate::authorise::{Permit, demand_project, forbidden};
+use crate::authorise::{Permit, forbidden};
+use crate::decided::{About, Decided};
 use crate::{Control, ControlError, JsonMap, Principal};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_platform::{
-    ActionMethod, Caller, Companion, Made, Platform, RestAction, RestList, RestParent, RestRoute, UpdateMode,
-    shown_properties,
+    ActionMethod, Caller, Made, Platform, PlatformError, RestAction, RestList, RestParent, RestRoute,
+    UpdateMode, shown_properties,
 };
-use formwork_store::{AuditRecord, DomainError, DomainTx, Page, StoredObject};
+use formwork_store::{AuditRecord, Page, StoredObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,8 +35,17 @@ impl Control {
         if let Some(project) = &project {
             self.demand_project(project).await?;
         }
-        let platform = self.accompanied(permit, Json::Null, None, project.as_ref());
-        Ok(platform.rest_create(&caller(p), type_name, project.as_ref(), body, None).await?)
+        let record = permit.record("", Json::Null);
+        let decided = Decided { record, made_in: project.clone(), about: None };
+        let platform = self.platform.accompanied(Arc::new(decided));
+        let made = platform.rest_create(&caller(p), type_name, project.as_ref(), body, None).await?;
+        if made.existed {
+            // Making one does not show what is there already to whoever may not read it.
+            let id = made.shown["id"].as_str().unwrap_or_default();
+            let object = self.resource(p, type_name, id).await?;
+            Self::demand(p, &access.getting(p, &object))?;
+        }
+        Ok(made)
     }
 
     /// The project that a new resource is to be in; `None` for a type that is in none.
@@ -88,12 +98,28 @@ impl Control {
         action: &RestAction,
         body: Json,
     ) -> Result<Json, ControlError> {
+        let mut attempts = Attempts::default();
+        loop {
+            match self.act_once(p, type_name, id, action, body.clone()).await {
+                Err(error) if attempts.again(&error) => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn act_once(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        action: &RestAction,
+        body: Json,
+    ) -> Result<Json, ControlError> {
         let access = self.access(type_name)?;
         let object = self.resource(p, type_name, id).await?;
         let question = access.doing(p, action.operation, &object);
         let (caller, within) = (caller(p), within(&object));
         if action.method == ActionMethod::Get {
-            let body = Json::Null;
             if !Self::may(p, &question) {
                 return Err(self.resource_missing(type_name, id).await);
             }
@@ -103,8 +129,10 @@ impl Control {
                 .await?);
         }
         let permit = self.permit(p, &question, id).await?;
-        let platform = self.accompanied(permit, Json::Null, Some(id), None);
-        Ok(platform.rest_act(&caller, type_name, within.as_deref(), id, action, body).await?)
+        let accompanied = self.deciding(permit, Json::Null, p, &object);
+        let acted =
+            accompanied.platform.rest_act(&caller, type_name, within.as_deref(), id, action, body).await;
+        self.audited(acted, accompanied.record).await
     }
 
     /// One resource.
@@ -148,9 +176,22 @@ impl Control {
         }
         let named = filters.remove("project_id").map(ProjectId::from);
         let projects = self.reach(p, named.as_ref(), &access.list(), access.srn_type()).await?;
+        // Who may read whatever is there need not be asked for each.
+        let reads_all = |projects: &Vec<ProjectId>| {
+            projects.iter().all(|project| Self::may(p, &access.getting_any(project)))
+        };
+        let reads_all = match &projects {
+            None => true,
+            Some(_) if Platform::is_global(type_name) => false,
+            Some(projects) => reads_all(projects),
+        };
         let filters = filters.into_iter().collect();
         let query = RestList { type_name: type_name.clone(), projects, filters, limit: Some(limit), offset };
-        Ok(self.platform.rest_list(query).await?)
+        if reads_all {
+            return Ok(self.platform.rest_list(query).await?);
+        }
+        let may_see = |object: &StoredObject| Self::may(p, &access.getting(p, object));
+        Ok(self.platform.rest_list_where(query, Some(&may_see)).await?)
     }
 
     /// Changes a resource.
@@ -165,15 +206,13 @@ impl Control {
         body: Json,
         mode: UpdateMode,
     ) -> Result<Json, ControlError> {
-        // What was decided holds for the object as it was then: if somebody else was quicker, it is
-        // decided again.
-        for _ in 1..ATTEMPTS {
+        let mut attempts = Attempts::default();
+        loop {
             match self.change_once(p, type_name, id, body.clone(), mode).await {
-                Err(error) if error.code == WireCode::VersionConflict => {}
+                Err(error) if attempts.again(&error) => {}
                 done => return done,
             }
         }
-        self.change_once(p, type_name, id, body, mode).await
     }
 
     async fn change_once(
@@ -188,10 +227,11 @@ impl Control {
         let object = self.resource(p, type_name, id).await?;
         let question = access.writing(p, Verb::Update, object.project.as_ref(), Target::Stored(&object))?;
         let permit = self.permit(p, &question, id).await?;
-        let platform = self.accompanied(permit, Json::Null, Some(id), None);
+        let accompanied = self.deciding(permit, Json::Null, p, &object);
         let (caller, projects, seen) = (caller(p), within(&object), Some(object.version));
+        let platform = accompanied.platform;
         let changed = platform.rest_update(&caller, type_name, projects.as_deref(), id, body, mode, seen);
-        Ok(changed.await?)
+        self.audited(changed.await, accompanied.record).await
     }
 
     /// Deletes a resource; `force` takes along what the type documents.
@@ -205,13 +245,31 @@ impl Control {
         id: &str,
         force: bool,
     ) -> Result<(), ControlError> {
+        let mut attempts = Attempts::default();
+        loop {
+            match self.delete_once(p, type_name, id, force).await {
+                Err(error) if attempts.again(&error) => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn delete_once(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        force: bool,
+    ) -> Result<(), ControlError> {
         let access = self.access(type_name)?;
         let object = self.resource(p, type_name, id).await?;
         let question = access.writing(p, Verb::Delete, object.project.as_ref(), Target::Stored(&object))?;
         let permit = self.permit(p, &question, id).await?;
-        let platform = self.accompanied(permit, serde_json::json!({ "force": force }), Some(id), None);
-        platform.rest_delete(&caller(p), type_name, within(&object).as_deref(), id, force).await?;
-        Ok(())
+        let accompanied = self.deciding(permit, serde_json::json!({ "force": force }), p, &object);
+        let (caller, within) = (caller(p), within(&object));
+        let deleted =
+            accompanied.platform.rest_delete(&caller, type_name, within.as_deref(), id, force).await;
+        self.audited(deleted, accompanied.record).await
     }
 
     /// The object of a type within the credential's reach.
@@ -239,39 +297,61 @@ impl Control {
         }
     }
 
-    /// The platform for one call whose transaction writes a decision down; `made_in`: and checks
-    /// that the project is still there.
-    pub(crate) fn accompanied(
+    /// The platform for one call whose transaction writes down that something may be made, and checks
+    /// that its project is still there.
+    pub(crate) fn making(
         &self,
         permit: Permit,
+        subject: &str,
         detail: Json,
-        id: Option<&str>,
-        made_in: Option<&ProjectId>,
+        project: &ProjectId,
     ) -> Platform {
-        self.platform.accompanied(Arc::new(Decided {
-            record: permit.record(id.unwrap_or_default(), detail),
-            made_in: made_in.cloned(),
-        }))
-    }
-}
-
-/// A decision on its way into the transaction of its effect.
-struct Decided {
-    record: AuditRecord,
-    made_in: Option<ProjectId>,
-}
-
-impl Companion for Decided {
-    fn before(&self, tx: &mut dyn DomainTx) -> Result<(), DomainError> {
-        self.made_in.as_ref().map_or(Ok(()), |project| demand_project(tx, project))
+        let record = permit.record(subject, detail);
+        self.platform.accompanied(Arc::new(Decided { record, made_in: Some(project.clone()), about: None }))
     }
 
-    fn after(&self, tx: &mut dyn DomainTx, answer: &Json) -> Result<(), DomainError> {
-        let mut record = self.record.clone();
-        if let (true, Some(id)) = (record.subject.is_empty(), answer["shown"]["id"].as_str()) {
-            id.clone_into(&mut record.subject);
+    /// The platform for one call whose transaction writes the decision on an object down, and holds
+    /// it against the object as it is then.
+    fn deciding(&self, permit: Permit, detail: Json, p: &Principal, object: &StoredObject) -> Deciding {
+        let record = permit.record(&object.id, detail);
+        let about =
+            About { principal: p.clone(), object: object.clone(), catalog: Arc::clone(&self.catalog) };
+        let decided = Decided { record: record.clone(), made_in: None, about: Some(about) };
+        Deciding { platform: self.platform.accompanied(Arc::new(decided)), record }
+    }
+
+    /// What came of a call. A decision that turned in its transaction is in the audit as a refusal.
+    async fn audited<T>(
+        &self,
+        outcome: Result<T, PlatformError>,
+        record: AuditRecord,
+    ) -> Result<T, ControlError> {
+        let error = match outcome {
+            Ok(done) => return Ok(done),
+            Err(error) => ControlError::from(error),
+        };
+        if error.code == WireCode::Forbidden {
+            self.store.audit(AuditRecord { allowed: false, ..record }).await?;
         }
-        tx.audit(record)
+        Err(error)
+    }
+}
+
+/// The platform for one call, and what the audit has of it.
+struct Deciding {
+    platform: Platform,
+    record: AuditRecord,
+}
+
+/// How often something was decided. What was decided holds for the object as it was then: if somebody
+/// else was quicker, it is decided again.
+#[derive(Default)]
+struct Attempts(u32);
+
+impl Attempts {
+    fn again(&mut self, error: &ControlError) -> bool {
+        self.0 += 1;
+        error.code == WireCode::VersionConflict && self.0 < ATTEMPTS
     }
 }
 

@@ -16,6 +16,11 @@ impl TypeCatalog {
     pub(crate) fn new(platform: Arc<PlatformCatalog>, custom: CustomTypes) -> Self {
         Self { platform, custom }
     }
+
+    /// Whether a type is one that the operator registered, so that a handler serves it.
+    pub(crate) fn is_custom(&self, name: &TypeName) -> bool {
+        self.platform.get(name).is_none() && self.custom.get(name).is_some()
+    }
 }
 
 impl Catalog for TypeCatalog {

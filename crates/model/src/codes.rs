@@ -250,6 +250,8 @@ codes! {
         UnreadableResource = "unreadable-resource",
         /// What an `import` names cannot be adopted.
         ImportRefused = "import-refused",
+        /// A handler was not asked whether a declaration is right.
+        HandlerNotAsked = "handler-not-asked",
     }
 }
 

@@ -69,6 +69,68 @@ fn delete_owned(
     Ok(())
 }
 
+/// What goes along when an object is deleted: what depends on it, and what depends on that. What is
+/// a part of the object, or was made with it, is not named: it goes by the object's own permission.
+///
+/// # Errors
+/// A fault of the store.
+pub(crate) fn along(
+    tx: &mut dyn DomainTx,
+    object: &StoredObject,
+    force: bool,
+) -> Result<Vec<StoredObject>, DomainError> {
+    let mut along = Vec::new();
+    let mut seen = BTreeSet::from([object.id.clone()]);
+    let mut open = vec![object.clone()];
+    while let Some(object) = open.pop() {
+        let Some(entry) = PlatformCatalog::shared().entry(&object.type_name) else { continue };
+        for dependents in entry.dependents() {
+            let goes = match dependents.rule {
+                DependentRule::Cascade => true,
+                DependentRule::Block { force: can_force, .. } => force && can_force,
+                DependentRule::Detach => false,
+            };
+            if !goes || !is_asked_for(dependents.type_name) {
+                continue;
+            }
+            for dependent in all_of(tx, dependents, &object)? {
+                if seen.insert(dependent.id.clone()) {
+                    open.push(dependent.clone());
+                    along.push(dependent);
+                }
+            }
+        }
+    }
+    Ok(along)
+}
+
+/// Whether deleting objects of a type takes a permission of its own.
+fn is_asked_for(type_name: &str) -> bool {
+    let entry = PlatformCatalog::shared().entry(type_name);
+    entry.is_some_and(|entry| entry.srn_parent().is_none() && entry.definition().route.delete.is_some())
+}
+
+fn all_of(
+    tx: &mut dyn DomainTx,
+    dependents: &Dependents,
+    object: &StoredObject,
+) -> Result<Vec<StoredObject>, DomainError> {
+    let mut all = Vec::new();
+    for field in dependents.fields {
+        let mut offset = 0;
+        loop {
+            let page = tx.list(&query(dependents, field, object, offset, PAGE))?;
+            offset += page.items.len();
+            let last = page.items.is_empty() || offset >= page.total;
+            all.extend(page.items);
+            if last {
+                break;
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// Why deleting the object would be refused. Dependents that are `leaving` do not count. What can be
 /// overridden is told even where there is none of it, so that whoever decides knows the whole.
 ///

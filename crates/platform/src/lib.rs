@@ -41,7 +41,7 @@ pub use credentials::{policy_document, shown_properties};
 pub use rest::{
     ActionBody, ActionField, ActionMethod, Caller, Companion, DeleteStatus, FileBytes, MOST_FILE_BYTES, Made,
     PlatformError, RestAction, RestList, RestParent, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
-    rest_routes, rest_schema,
+    page_where, rest_routes, rest_schema,
 };
 pub use types::ApiKeyRecord;
 

@@ -6,8 +6,8 @@ use formwork_api as wire;
 use formwork_control as control;
 use formwork_engine_core::{Waiting, WaitsFor};
 use formwork_model::{
-    Cause, Condition, Event, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row, Secret,
-    Step, Timestamp,
+    Cause, Condition, Event, EventAction, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row,
+    Secret, Step, Timestamp,
 };
 use std::sync::Arc;
 
@@ -35,7 +35,10 @@ fn on_failure(asked: Option<wire::OnFailure>) -> OnFailure {
 }
 
 pub(crate) fn validate(body: wire::ValidateFormation) -> control::ValidateFormation {
-    control::ValidateFormation { template: template(body.template), parameters: body.parameters }
+    control::ValidateFormation {
+        template: template(body.template),
+        parameters: body.parameters.map(control::Parameters),
+    }
 }
 
 pub(crate) fn plan(body: wire::PlanFormation) -> control::PlanFormation {
@@ -44,7 +47,7 @@ pub(crate) fn plan(body: wire::PlanFormation) -> control::PlanFormation {
         formation_id: body.formation_id.map(Into::into),
         template: body.template.map(template),
         revision: body.revision,
-        parameters: body.parameters,
+        parameters: body.parameters.map(control::Parameters),
         observe: match body.observe.unwrap_or_default() {
             wire::Observe::Live => control::ObservePolicy::Live,
             wire::Observe::Off => control::ObservePolicy::Off,
@@ -59,7 +62,7 @@ pub(crate) fn create(body: wire::CreateFormation) -> Result<control::CreateForma
         name: body.name,
         template: template(body.template),
         metadata: body.metadata,
-        parameters: body.parameters,
+        parameters: body.parameters.map(control::Parameters),
         plan_hash: plan_hash(body.plan_hash)?,
         on_failure: on_failure(body.on_failure),
     })
@@ -70,7 +73,7 @@ pub(crate) fn update(body: wire::UpdateFormation) -> Result<control::UpdateForma
         template: body.template.map(template),
         revision: body.revision,
         metadata: body.metadata,
-        parameters: body.parameters,
+        parameters: body.parameters.map(control::Parameters),
         plan_hash: plan_hash(body.plan_hash)?,
         on_failure: on_failure(body.on_failure),
         decisions: decisions(body.unknown_outcomes.unwrap_or_default()),
@@ -245,6 +248,7 @@ fn formation_event(event: &Event) -> Option<wire::FormationEvent> {
         status: event.status,
         physical_resource_id: event.native_id.as_ref().map(ToString::to_string),
         error: event.failure.as_ref().map(|failure| failure.message.clone()),
+        note: event.note.clone().filter(|_| event.action == EventAction::Decide),
     })
 }
 

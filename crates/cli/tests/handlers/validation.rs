@@ -84,3 +84,24 @@ fn the_types_that_exist_include_the_registered_ones() {
     assert!(shown.contains(", channel\""), "{shown}");
     assert!(shown.contains("did you mean `channel`?"), "{shown}");
 }
+
+/// Validating is for everybody who can log in; calling the operator's servers is not.
+#[test]
+fn handlers_are_asked_only_for_whoever_may_have_formations_checked() {
+    let world = World::new();
+    let _agent = world.home.agent();
+    let password = b"correct horse\n";
+    let user = world.home.run_fed(&["create-user", "--username", "ada"], password).ok().json();
+    let login = world.home.run_fed(&["login", "--username", "ada"], password).ok().json();
+    let validate = ["validate-formation", "--template", &one("a", "pigeon").to_string()];
+    let as_ada = || world.home.run_with(&validate, &[("FORMWORK_TOKEN", text(&login, "token"))]);
+    let unasked = as_ada().ok();
+    assert!(unasked.shown().contains("handler-not-asked"), "{}", unasked.shown());
+    assert!(world.asked().is_empty());
+    let document = r#"{"statement": [{"effect": "Allow", "action": ["formations:ValidateFormation"]}]}"#;
+    let policy = world.home.json(&["create-policy", "--name", "v", "--document", document]);
+    let attach = ["attach-user-policies", text(&user, "id"), "--policy-id", text(&policy, "id")];
+    world.home.run(&attach).ok();
+    as_ada().exits(1);
+    assert_eq!(world.asked(), ["validate"]);
+}

@@ -6,7 +6,7 @@ use super::plan::{Ready, Readying, UNNAMED, rebind};
 use super::record::{FormationDoc, FormationRecord, FormationStatus, Pending, seal_template};
 use crate::authorise::Question;
 use crate::input::{check_metadata, check_name, supplied};
-use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, ids};
+use crate::{Control, ControlError, Parameters, Principal, TemplateInput, ids};
 use formwork_engine::{BeginError, BeginRequest};
 use formwork_formation::resolved_parameters;
 use formwork_iam::Srn;
@@ -34,7 +34,7 @@ pub struct CreateFormation {
     /// Static annotations.
     pub metadata: Option<Json>,
     /// The parameters.
-    pub parameters: Option<JsonMap>,
+    pub parameters: Option<Parameters>,
     /// The plan that was approved; another one is refused.
     pub plan_hash: Option<PlanHash>,
     /// What a failure means for the rest.
@@ -51,7 +51,7 @@ pub struct UpdateFormation {
     /// Static annotations: `None` leaves them, `Some(None)` clears them.
     pub metadata: Option<Option<Json>>,
     /// The parameters.
-    pub parameters: Option<JsonMap>,
+    pub parameters: Option<Parameters>,
     /// The plan that was approved; another one is refused.
     pub plan_hash: Option<PlanHash>,
     /// What a failure means for the rest.
@@ -116,7 +116,8 @@ impl Control {
         };
         let mut ready = self.make_ready(&mut prepared, &readying).await?;
         check_metadata(request.metadata.as_ref())?;
-        let permitted = self.permit_plan(p, permit, &request.name, &project, &ready).await?;
+        let decisions = Decisions::new();
+        let permitted = self.permit_plan(p, permit, &request.name, &project, &ready, &decisions).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         self.demand_free_name(&project, &request.name).await?;
         let stack = StackId::from(ids::mint("form"));
@@ -139,7 +140,7 @@ impl Control {
             kind: OperationKind::Create,
             record,
             permitted,
-            decisions: &Decisions::new(),
+            decisions: &decisions,
         };
         self.begin(ready, beginning).await
     }
@@ -191,7 +192,9 @@ impl Control {
             on_failure: request.on_failure,
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
-        let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;
+        let decisions = &request.decisions;
+        let permitted =
+            self.permit_plan(p, permit, id.as_str(), &existing.project, &ready, decisions).await?;
         self.demand_hash(&ready, request.plan_hash).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {

@@ -50,7 +50,8 @@ impl Control {
         let warnings = warnings.iter().cloned().collect();
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings };
         // What may not be done at all comes before what can't be done just now.
-        let permitted = self.permit_plan(p, permit, id.as_str(), &existing.project, &ready).await?;
+        let permitted =
+            self.permit_plan(p, permit, id.as_str(), &existing.project, &ready, decisions).await?;
         self.preflight(p, &existing, &ready.rows).await?;
         let operation = OperationId::from(ids::mint("form_op"));
         let doc = FormationDoc {

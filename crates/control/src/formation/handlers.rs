@@ -1,17 +1,18 @@
 //! What handlers of custom types say of a declaration before anything is planned (seed 4, "What
 //! each optional capability buys").
 
-use crate::{Control, ControlError};
+use crate::{Control, ControlError, Principal};
 use formwork_handler::Known;
 use formwork_model::{
     Catalog as _, Desired, Diagnostic, DiagnosticCode, Diagnostics, Expr, ExprLeaf, Json, Path,
     ResourceDesired, Schema, Secret, WireCode,
 };
-use formwork_plugin::{PluginError, PropertyProblem, ValidateRequest};
+use formwork_plugin::{PluginError, PropertyProblem, ResourcePlugin, ValidateRequest};
 use formwork_secret::Redactor;
 use futures_util::stream::{self, StreamExt as _};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// How many handlers are asked side by side.
 const PARALLEL: usize = 8;
@@ -19,31 +20,46 @@ const PARALLEL: usize = 8;
 const LONGEST_MESSAGE: usize = 2048;
 
 impl Control {
-    /// Asks the handlers of those types that have the capability `validate`. Only for a declaration
-    /// that is valid as far as it can be told here.
+    /// Asks the handlers of those types that have the capability `validate`, when it is the
+    /// principal's turn. Only for a declaration that is valid as far as it can be told here, and for
+    /// somebody who may have it checked. The first handler that can't say ends it.
     ///
     /// # Errors
-    /// `FORMATION_HANDLER_FAILED`: a handler could not say.
-    pub(crate) async fn ask_handlers(&self, desired: &Desired) -> Result<Diagnostics, ControlError> {
+    /// `FORMATION_HANDLER_FAILED`: a handler could not say; `RATE_LIMITED`.
+    pub(crate) async fn ask_handlers(
+        &self,
+        p: &Principal,
+        desired: &Desired,
+    ) -> Result<Diagnostics, ControlError> {
         let mut questions = Vec::new();
-        let mut answers = Vec::new();
+        let mut calls = Vec::new();
         for resource in desired.stacks.iter().flat_map(|stack| &stack.resources) {
-            let Some((question, answer)) = self.question(resource) else { continue };
+            let Some((question, call)) = self.question(resource) else { continue };
             questions.push(question);
-            answers.push(answer);
+            calls.push(call);
+        }
+        let mut all = Diagnostics::default();
+        if questions.is_empty() {
+            return Ok(all);
+        }
+        let visit = Arc::new(self.turns.enter(&p.owner)?);
+        let mut answers: Vec<Answer> = Vec::with_capacity(calls.len());
+        for Call { plugin, request } in calls {
+            let visit = Arc::clone(&visit);
+            answers.push(Box::pin(async move { visit.call(plugin.validate(request)).await }));
         }
         // In the order of the declaration, whoever answers first.
-        let answers: Vec<_> = stream::iter(answers).buffered(PARALLEL).collect().await;
-        let mut all = Diagnostics::default();
-        for (question, answer) in questions.iter().zip(answers) {
+        let mut answers = stream::iter(answers).buffered(PARALLEL);
+        let mut questions = questions.iter();
+        while let (Some(answer), Some(question)) = (answers.next().await, questions.next()) {
             all.extend(question.diagnostics(answer)?);
         }
         all.locate(|diagnostic| desired.source_map.place(&diagnostic.path));
         Ok(all)
     }
 
-    /// What there is to ask about a resource, and the answer to come; `None` if nobody is asked.
-    fn question<'r>(&self, resource: &'r ResourceDesired) -> Option<(Question<'r>, Answer)> {
+    /// What there is to ask about a resource, and whom; `None` if nobody is asked.
+    fn question<'r>(&self, resource: &'r ResourceDesired) -> Option<(Question<'r>, Call)> {
         let rules = self.catalog.get(&resource.type_name)?;
         if !rules.capabilities().validate {
             return None;
@@ -56,9 +72,14 @@ impl Control {
             label: resource.label.clone(),
             properties,
         };
-        let answer = async move { plugin.validate(request).await };
-        Some((Question { resource, left_out, redactor }, Box::pin(answer)))
+        Some((Question { resource, left_out, redactor }, Call { plugin, request }))
     }
+}
+
+/// A call to a handler that is yet to be made.
+struct Call {
+    plugin: Arc<dyn ResourcePlugin>,
+    request: ValidateRequest,
 }
 
 /// What a handler will say.

@@ -1,13 +1,10 @@
 //! Imports: finding the objects that declarations are to take over, and asking whether the caller may.
 
-use super::plan::DeniedAction;
-use crate::access::{Access, Target, Verb};
-use crate::authorise::Question;
 use crate::{Control, ControlError, Principal};
 use formwork_engine::ObserveRequest;
 use formwork_model::{
-    Action, Certainty, Desired, NativeId, Object, Observation, Plan, ProjectId, ResourceDesired, Row, RowId,
-    Step, Stored, TargetRev, TypeName,
+    Certainty, Desired, NativeId, Object, Observation, ProjectId, ResourceDesired, Row, RowId, Stored,
+    TargetRev, TypeName,
 };
 use formwork_planner::{Import, Imports};
 use formwork_platform::Platform;
@@ -105,32 +102,6 @@ impl Control {
         let home = (!Platform::is_global(type_name)).then_some(project);
         Ok(found.filter(|object| object.type_name == type_name.as_str() && object.project.as_ref() == home))
     }
-
-    /// What the caller lacks for the adoptions of a plan: to take an object over is to read it and to
-    /// change it, as by its own routes. A type that is never changed is deleted instead, which is what
-    /// the formation may come to do with it.
-    pub(crate) async fn denied_imports(
-        &self,
-        p: &Principal,
-        plan: &Plan,
-    ) -> Result<Vec<DeniedAction>, ControlError> {
-        let mut denied = Vec::new();
-        for step in &plan.steps {
-            let Action::Adopt { native_id } = &step.action else { continue };
-            // A custom type has no actions of its own: the request's alone gates it.
-            if Platform::srn_type(&step.type_name).is_none() {
-                continue;
-            }
-            let access = self.access(&step.type_name)?;
-            let Some(object) = self.importable(&plan.project, &step.type_name, native_id).await? else {
-                continue;
-            };
-            let asked = [access.getting(p, &object), changing(p, &access, &object)?];
-            denied
-                .extend(asked.iter().filter(|asked| !Self::may(p, asked)).map(|asked| lacking(step, asked)));
-        }
-        Ok(denied)
-    }
 }
 
 /// The declarations whose object no row of theirs has yet.
@@ -168,21 +139,4 @@ fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
     };
     let row = Row::new(id.clone(), "".into(), resource.label.clone(), resource.type_name.clone(), 0);
     Row { current: Some(object), ..row }
-}
-
-fn changing<'a>(
-    p: &Principal,
-    access: &Access,
-    object: &'a StoredObject,
-) -> Result<Question<'a>, ControlError> {
-    let verb = if access.action(Verb::Update).is_ok() { Verb::Update } else { Verb::Delete };
-    access.writing(p, verb, object.project.as_ref(), Target::Stored(object))
-}
-
-fn lacking(step: &Step, question: &Question<'_>) -> DeniedAction {
-    DeniedAction {
-        logical_id: step.label.to_string(),
-        resource_type: step.type_name.clone(),
-        action: question.action.to_string(),
-    }
 }

@@ -1,10 +1,11 @@
 //! Planning: what a deploy would do, changing nothing.
 
+use super::deploy::Decisions;
 use super::prepare::Prepared;
 use super::record::FormationRecord;
 use super::saved::Keeping;
 use crate::authorise::Question;
-use crate::{Control, ControlError, JsonMap, Principal, TemplateInput, input::supplied};
+use crate::{Control, ControlError, Parameters, Principal, TemplateInput, input::supplied};
 use formwork_formation::{Supplied, missing_parameters, resolved_parameters};
 use formwork_iam::Srn;
 use formwork_model::{
@@ -45,7 +46,7 @@ pub struct PlanFormation {
     /// The revision to plan in place of a template.
     pub revision: Option<u64>,
     /// The parameters.
-    pub parameters: Option<JsonMap>,
+    pub parameters: Option<Parameters>,
     /// Whether to look first.
     pub observe: ObservePolicy,
     /// What a failure would mean for the rest.
@@ -197,8 +198,8 @@ impl Control {
         };
         let ready = self.make_ready(&mut prepared, &readying).await?;
         let changes = self.changes(&ready);
-        let mut unauthorized = self.demands(p, &project, &ready).denied;
-        unauthorized.extend(self.denied_imports(p, &ready.plan).await?);
+        let nothing_decided = Decisions::new();
+        let unauthorized = self.demands(p, &project, &ready, &nothing_decided).await?.denied;
         let Ready { plan, hash, secrets, mut warnings, .. } = ready;
         // A plan is made with parameters, or shows what would be asked for: that is validation's to say.
         warnings.retain(|warning| warning.code != DiagnosticCode::ParameterWithoutDefault);
@@ -250,7 +251,7 @@ impl Control {
         for stack in &mut desired.stacks {
             stack.on_failure = readying.on_failure;
         }
-        let found = self.ask_handlers(&desired).await?;
+        let found = self.ask_handlers(readying.principal, &desired).await?;
         if found.has_errors() {
             return Err(ControlError::invalid_template(&found));
         }
@@ -259,7 +260,7 @@ impl Control {
             None => Vec::new(),
         };
         let observed = match readying.observe {
-            ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows).await,
+            ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows).await?,
             ObservePolicy::Off => BTreeMap::new(),
         };
         let imports = self.imports(readying.principal, &desired, &rows).await?;
@@ -314,15 +315,14 @@ impl Control {
             (Action::Adopt { native_id }, Some(seen)) => Some((native_id, seen)),
             _ => None,
         };
-        let current = match adopted {
-            Some((_, seen)) => self.current(&step.type_name, seen, Some(seen)),
-            None => {
-                let seen = match observed {
-                    Some(Observation::Present { properties, .. }) => Some(properties),
-                    _ => None,
-                };
-                object.and_then(|object| self.current(&object.type_name, &object.sent, seen))
-            }
+        let current = if let Some((_, seen)) = adopted {
+            self.current(&step.type_name, seen, Some(seen))
+        } else {
+            let seen = match observed {
+                Some(Observation::Present { properties, .. }) => Some(properties),
+                _ => None,
+            };
+            object.and_then(|object| self.current(&object.type_name, &object.sent, seen))
         };
         let diff = match action {
             "delete" => None,

@@ -9,24 +9,35 @@ use formwork_model::{
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Control {
-    /// What is there now, for every row that can be read.
+    /// What is there now, for every row that can be read; where that takes handlers, when it is the
+    /// principal's turn.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`.
     pub(crate) async fn observe(
         &self,
         p: &Principal,
         project: &ProjectId,
         rows: &[Row],
-    ) -> BTreeMap<RowId, Observation> {
+    ) -> Result<BTreeMap<RowId, Observation>, ControlError> {
         let live: Vec<_> = rows.iter().filter(|row| row.current.is_some()).cloned().collect();
         if live.is_empty() {
-            return BTreeMap::new();
+            return Ok(BTreeMap::new());
         }
+        let is_custom =
+            |row: &Row| row.current.as_ref().is_some_and(|object| self.catalog.is_custom(&object.type_name));
+        let takes_handlers = live.iter().any(is_custom);
         let request = ObserveRequest {
             project: project.clone(),
             actor: p.actor.clone(),
             rows: live,
             types: self.catalog.clone(),
         };
-        self.engine.observe(request).await
+        if takes_handlers {
+            let visit = self.turns.enter(&p.owner)?;
+            return Ok(visit.look(self.engine.observe(request)).await);
+        }
+        Ok(self.engine.observe(request).await)
     }
 
     /// Adds the plaintexts that rows keep sealed and that the plan sends again.

@@ -128,11 +128,12 @@ impl Control {
         };
         let Onto { stack, rows, record, kind } = onto;
         let ready = Ready { plan, hash, secrets, rows, observed: BTreeMap::new(), warnings: Vec::new() };
-        let permitted = self.permit_plan(p, permit, stack.as_str(), &saved.project, &ready).await?;
+        let decisions = Decisions::new();
+        let permitted =
+            self.permit_plan(p, permit, stack.as_str(), &saved.project, &ready, &decisions).await?;
         if let (OperationKind::Create, Some(name)) = (kind, name) {
             self.demand_free_name(&saved.project, name).await?;
         }
-        let decisions = Decisions::new();
         let beginning = Beginning {
             principal: p,
             project: &saved.project,

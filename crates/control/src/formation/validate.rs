@@ -2,9 +2,20 @@
 
 use super::plan::{UNBORN, UNNAMED};
 use super::prepare::Prepared;
-use crate::{Control, ControlError, JsonMap, TemplateInput, input::supplied};
+use crate::{Control, ControlError, Parameters, Principal, TemplateInput, input::supplied};
 use formwork_formation::{Supplied, Template, invalid_parameters, missing_parameters, unknown_parameters};
-use formwork_model::{Diagnostic, StackKey};
+use formwork_model::{Catalog as _, Diagnostic, DiagnosticCode, Diagnostics, Path, StackKey};
+
+/// What lets somebody have handlers asked.
+const VALIDATING: [&str; 4] = [
+    "formations:ValidateFormation",
+    "formations:PlanFormation",
+    "formations:CreateFormation",
+    "formations:UpdateFormation",
+];
+
+const NOT_ASKED: &str =
+    "Handlers of custom types were not asked: that takes `formations:ValidateFormation` in a project.";
 
 /// What to validate.
 #[derive(Clone, Debug)]
@@ -13,7 +24,7 @@ pub struct ValidateFormation {
     pub template: TemplateInput,
     /// The parameters; `None` leaves them unchecked, an empty object does not (seed 4, "Providing
     /// Parameter Values").
-    pub parameters: Option<JsonMap>,
+    pub parameters: Option<Parameters>,
 }
 
 /// What was found.
@@ -29,11 +40,16 @@ pub struct Validation {
 
 impl Control {
     /// Validates a template. It needs no project and changes nothing. Handlers of custom types are
-    /// asked once everything else is right.
+    /// asked once everything else is right, if the principal may validate formations anywhere: they
+    /// are servers of the operator's, which not everybody who can log in may call.
     ///
     /// # Errors
-    /// `FORMATION_HANDLER_FAILED`: a handler could not say.
-    pub async fn validate(&self, request: &ValidateFormation) -> Result<Validation, ControlError> {
+    /// `FORMATION_HANDLER_FAILED`: a handler could not say; `RATE_LIMITED`.
+    pub async fn validate(
+        &self,
+        p: &Principal,
+        request: &ValidateFormation,
+    ) -> Result<Validation, ControlError> {
         let (template, found) = self.check_template(&request.template);
         let mut errors: Vec<_> = found.errors().cloned().collect();
         let mut warnings: Vec<_> = found.warnings().cloned().collect();
@@ -45,7 +61,9 @@ impl Control {
         }
         let is_template = template.is_some();
         if let (true, Some(template)) = (errors.is_empty(), template) {
-            errors.extend(self.ask_about(template, &supplied).await?);
+            let found = self.ask_about(p, template, &supplied).await?;
+            errors.extend(found.errors().cloned());
+            warnings.extend(found.warnings().cloned());
         }
         Ok(Validation { valid: is_template && errors.is_empty(), errors, warnings })
     }
@@ -54,15 +72,41 @@ impl Control {
     /// far.
     async fn ask_about(
         &self,
+        p: &Principal,
         template: Template,
         supplied: &Supplied,
-    ) -> Result<Vec<Diagnostic>, ControlError> {
+    ) -> Result<Diagnostics, ControlError> {
         let mut prepared = Prepared { template, warnings: Vec::new() };
         let key = StackKey::new("".into(), UNNAMED);
         let desired = match self.lower(&mut prepared, supplied, UNBORN.into(), key, false) {
             Ok(desired) => desired,
-            Err(error) => return Ok(error.diagnostics),
+            Err(error) => {
+                let mut found = Diagnostics::default();
+                found.extend(error.diagnostics);
+                return Ok(found);
+            }
         };
-        Ok(self.ask_handlers(&desired).await?.errors().cloned().collect())
+        let takes_handlers = desired.stacks.iter().flat_map(|stack| &stack.resources).any(|resource| {
+            let rules = self.catalog.get(&resource.type_name);
+            self.catalog.is_custom(&resource.type_name)
+                && rules.is_some_and(|rules| rules.capabilities().validate)
+        });
+        if takes_handlers && !self.may_call_handlers(p).await? {
+            let mut found = Diagnostics::default();
+            found.push(Diagnostic::warning(DiagnosticCode::HandlerNotAsked, Path::root(), NOT_ASKED));
+            return Ok(found);
+        }
+        self.ask_handlers(p, &desired).await
+    }
+
+    /// Whether the principal may validate, or do what begins with it, in any project.
+    async fn may_call_handlers(&self, p: &Principal) -> Result<bool, ControlError> {
+        for action in VALIDATING {
+            let reach = self.reach(p, p.scope.as_ref(), action, super::SRN_TYPE).await?;
+            if reach.is_none_or(|projects| !projects.is_empty()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -4,10 +4,13 @@ use super::Deploy;
 use super::masked::Readable;
 use super::purge::{credential_outputs, without};
 use super::record::{FormationRecord, FormationStatus, TYPE, live_link};
+use crate::authorise::Question;
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
+use formwork_iam::Srn;
 use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
-use formwork_store::{ListQuery, Page};
+use formwork_platform::page_where;
+use formwork_store::{ListQuery, Page, StoredObject};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -82,7 +85,8 @@ impl Control {
         self.view(record, Some(rows))
     }
 
-    /// A page of formations, oldest first, without their resources.
+    /// A page of the formations that the principal could get one by one, oldest first, without their
+    /// resources.
     ///
     /// # Errors
     /// `API_KEY_PROJECT_SCOPE`.
@@ -104,7 +108,17 @@ impl Control {
             limit,
             offset,
         };
-        let page = self.reader.objects(&query).await?;
+        let may_get = |object: &StoredObject| {
+            object.project.as_ref().is_some_and(|project| {
+                let srn = Srn::new(project, super::SRN_TYPE, &object.id);
+                Self::may(p, &Question::new("formations:GetFormation", project, srn))
+            })
+        };
+        let page = if p.is_unlimited() {
+            self.reader.objects(&query).await?
+        } else {
+            page_where(&*self.reader, query, |object| Ok(may_get(object))).await?
+        };
         let items =
             page.items.into_iter().map(|object| self.view(FormationRecord::from_object(object)?, None));
         Ok(Page { items: items.collect::<Result<_, _>>()?, total: page.total })

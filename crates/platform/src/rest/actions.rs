@@ -30,10 +30,13 @@ impl Platform {
         let body = members(action.takes, body)?;
         let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
         let (actor, operation) = (caller.actor.clone(), action.operation);
-        let job_entry = Arc::clone(&entry);
+        let (job_entry, companion) = (Arc::clone(&entry), self.companion.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or(DomainError::NotFound { id })?;
+            if let Some(companion) = &companion {
+                companion.found(&object)?;
+            }
             let act = Act { operation, entry: &job_entry, key: &key, object, actor: &actor, body: &body };
             job_entry.kind().act(tx, act)
         });

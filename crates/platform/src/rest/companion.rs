@@ -1,7 +1,7 @@
 //! What happens in the same transaction as a call over REST, on behalf of whoever makes it.
 
 use formwork_model::Json;
-use formwork_store::{DomainError, DomainJob, DomainTx};
+use formwork_store::{DomainError, DomainJob, DomainTx, StoredObject};
 use std::sync::Arc;
 
 /// What belongs in the transaction of a call: what must hold before its effect, and what is
@@ -13,6 +13,25 @@ pub trait Companion: Send + Sync {
     /// A refusal of the call.
     fn before(&self, tx: &mut dyn DomainTx) -> Result<(), DomainError>;
 
+    /// Checks that what was decided holds for the object as it is now, before it is changed, deleted
+    /// or acted on.
+    ///
+    /// # Errors
+    /// A conflict, or a refusal of the call.
+    fn found(&self, object: &StoredObject) -> Result<(), DomainError> {
+        let _ = object;
+        Ok(())
+    }
+
+    /// Checks that all these may be deleted, which go along with the object.
+    ///
+    /// # Errors
+    /// A refusal of the call.
+    fn along(&self, objects: &[StoredObject]) -> Result<(), DomainError> {
+        let _ = objects;
+        Ok(())
+    }
+
     /// Writes what belongs to the effect, whose answer this is: a create's [`Made`](crate::Made), an
     /// update's object, null for a delete.
     ///
@@ -21,8 +40,11 @@ pub trait Companion: Send + Sync {
     fn after(&self, tx: &mut dyn DomainTx, answer: &Json) -> Result<(), DomainError>;
 }
 
+/// Whoever accompanies a call, or nobody.
+pub(super) type Accompanied = Option<Arc<dyn Companion>>;
+
 /// The job with its companion around it.
-pub(super) fn accompanied(job: DomainJob, companion: Option<Arc<dyn Companion>>) -> DomainJob {
+pub(super) fn accompanied(job: DomainJob, companion: Accompanied) -> DomainJob {
     let Some(companion) = companion else { return job };
     Box::new(move |tx| {
         companion.before(tx)?;

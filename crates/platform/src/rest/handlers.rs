@@ -9,11 +9,12 @@ use crate::{
     scene::Revealed,
     view::representation,
 };
-use formwork_model::{ActorId, ClientToken, Json, ProjectId, TypeName, WireCode};
+use formwork_model::{ActorId, ClientToken, Json, NativeId, ProjectId, TypeName, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainJob, StoredObject};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// Who calls. Authorisation has happened by then; this is who the change is by.
@@ -24,12 +25,20 @@ pub struct Caller {
 }
 
 /// The answer to a create.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Made {
     /// The object as the routes show it.
     pub shown: Json,
     /// Whether it was there before: some types answer a create with the object it means.
     pub existed: bool,
+}
+
+/// Without what is shown, which holds what is told only once.
+impl std::fmt::Debug for Made {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Made");
+        shown.field("id", &self.shown["id"]).field("existed", &self.existed).finish_non_exhaustive()
+    }
 }
 
 /// What an update does with properties that its body does not name.
@@ -139,10 +148,13 @@ impl Platform {
             actor: caller.actor.clone(),
         };
         let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
-        let job_entry = Arc::clone(&entry);
+        let (job_entry, companion) = (Arc::clone(&entry), self.companion.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or_else(|| DomainError::NotFound { id: id.clone() })?;
+            if let Some(companion) = &companion {
+                companion.found(&object)?;
+            }
             if let Some(expected) = expected_version.filter(|expected| *expected != object.version) {
                 return Err(DomainError::VersionConflict { id, expected, found: object.version });
             }
@@ -166,14 +178,51 @@ impl Platform {
     ) -> Result<(), PlatformError> {
         let entry = served(type_name)?;
         let (key, id, projects) = (self.key.clone(), id.to_owned(), projects.map(<[_]>::to_vec));
-        let job_entry = Arc::clone(&entry);
+        let (job_entry, companion) = (Arc::clone(&entry), self.companion.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
             let object = found.ok_or(DomainError::NotFound { id })?;
+            if let Some(companion) = &companion {
+                companion.found(&object)?;
+                companion.along(&deletion::along(tx, &object, force)?)?;
+            }
             deletion::delete(tx, &key, &object, force)?;
             Ok(Json::Null)
         });
         self.rest_run(&entry, None, job).await.map(drop)
+    }
+
+    /// What would go along if these objects of a project were deleted without force, each with the
+    /// place of the one it goes with; those that are named themselves are left out.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn along(
+        &self,
+        project: &ProjectId,
+        objects: &[(TypeName, NativeId)],
+    ) -> Result<Vec<(usize, StoredObject)>, PlatformError> {
+        let (asked, project) = (objects.to_vec(), project.clone());
+        // Objects are no JSON, so they go past the job's outcome.
+        let told = Arc::new(OnceLock::new());
+        let tell = Arc::clone(&told);
+        let job: DomainJob = Box::new(move |tx| {
+            let mut found = Vec::new();
+            for (place, (type_name, id)) in asked.iter().enumerate() {
+                let Some(entry) = Self::declarable(type_name) else { continue };
+                let Some(object) = tx.get(id.as_str())?.filter(|object| entry.owns(object, &project)) else {
+                    continue;
+                };
+                let along = deletion::along(tx, &object, false)?;
+                found.extend(along.into_iter().map(|object| (place, object)));
+            }
+            let named: BTreeSet<&str> = asked.iter().map(|(_, id)| id.as_str()).collect();
+            found.retain(|(_, object)| !named.contains(object.id.as_str()));
+            tell.get_or_init(|| found);
+            Ok(Json::Null)
+        });
+        self.store.domain(None, None, job).await.map_err(|failure| Failed::of(failure, None))?;
+        Ok(Arc::into_inner(told).and_then(OnceLock::into_inner).unwrap_or_default())
     }
 
     pub(super) async fn rest_run(

@@ -5,7 +5,7 @@ use crate::{
     view::representation,
 };
 use formwork_model::{Json, Kind, ProjectId, TypeName, WireCode};
-use formwork_store::{Link, ListQuery, Page, StoredObject};
+use formwork_store::{DomainError, Link, ListQuery, Page, Reader, StoreError, StoredObject};
 use serde_json::json;
 
 const DEFAULT_LIMIT: usize = 50;
@@ -42,6 +42,19 @@ impl Platform {
     /// # Errors
     /// [`PlatformError`].
     pub async fn rest_list(&self, query: RestList) -> Result<Page<Json>, PlatformError> {
+        self.rest_list_where(query, None).await
+    }
+
+    /// A page of the objects that somebody may see, oldest first: what they may not see is neither
+    /// in a page nor in the total. `None`: they may see all that the query means.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn rest_list_where(
+        &self,
+        query: RestList,
+        may_see: Option<&(dyn Fn(&StoredObject) -> bool + Send + Sync)>,
+    ) -> Result<Page<Json>, PlatformError> {
         let entry = served(&query.type_name)?;
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MOST).contains(&limit) {
@@ -60,37 +73,50 @@ impl Platform {
             limit,
             offset: query.offset,
         };
-        let page = if tests.is_empty() {
-            self.store.reader().objects(&of_store).await?
+        let reader = self.store.reader();
+        let page = if tests.is_empty() && may_see.is_none() {
+            reader.objects(&of_store).await?
         } else {
-            self.scan(of_store, &tests).await?
+            let passes = |object: &StoredObject| {
+                let document = Document::of(object)?;
+                let is_meant = tests.iter().all(|test| test(&document));
+                Ok(is_meant && may_see.is_none_or(|may_see| may_see(object)))
+            };
+            page_where(&*reader, of_store, passes).await?
         };
         let items =
             page.items.iter().map(|object| representation(&entry, object)).collect::<Result<_, _>>()?;
         Ok(Page { items, total: page.total })
     }
+}
 
-    /// A page of the objects that pass all tests; only that page is held in memory.
-    async fn scan(&self, query: ListQuery, tests: &[Test]) -> Result<Page<StoredObject>, PlatformError> {
-        let (from, to) = (query.offset, query.offset.saturating_add(query.limit));
-        let mut looking = ListQuery { limit: SCAN, offset: 0, ..query };
-        let mut kept = Page { items: Vec::new(), total: 0 };
-        loop {
-            let page = self.store.reader().objects(&looking).await?;
-            looking.offset += page.items.len();
-            let last = page.items.is_empty() || looking.offset >= page.total;
-            for object in page.items {
-                let document = Document::of(&object)?;
-                if tests.iter().all(|test| test(&document)) {
-                    if (from..to).contains(&kept.total) {
-                        kept.items.push(object);
-                    }
-                    kept.total += 1;
+/// A page of the objects that pass a test, of all that a query means; only that page is held in
+/// memory.
+///
+/// # Errors
+/// A fault of the store, or what the test fails with.
+pub async fn page_where(
+    reader: &dyn Reader,
+    query: ListQuery,
+    passes: impl Fn(&StoredObject) -> Result<bool, DomainError> + Send + Sync,
+) -> Result<Page<StoredObject>, StoreError> {
+    let (from, to) = (query.offset, query.offset.saturating_add(query.limit));
+    let mut looking = ListQuery { limit: SCAN, offset: 0, ..query };
+    let mut kept = Page { items: Vec::new(), total: 0 };
+    loop {
+        let page = reader.objects(&looking).await?;
+        looking.offset += page.items.len();
+        let last = page.items.is_empty() || looking.offset >= page.total;
+        for object in page.items {
+            if passes(&object)? {
+                if (from..to).contains(&kept.total) {
+                    kept.items.push(object);
                 }
+                kept.total += 1;
             }
-            if last {
-                return Ok(kept);
-            }
+        }
+        if last {
+            return Ok(kept);
         }
     }
 }

@@ -16,7 +16,7 @@ pub use bytes::{FileBytes, MOST_FILE_BYTES};
 pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, Made, UpdateMode};
-pub use list::RestList;
+pub use list::{RestList, page_where};
 pub use openapi::{TypeSchemas, openapi_schemas, rest_schema};
 pub use routes::{
     ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestParent, RestRoute, rest_routes,

@@ -1,8 +1,7 @@
 //! The bytes of files: `/files/upload/base64`, `/files/{file_id}/download` and `…/download/base64`.
 
-use super::{Answer, Id, Reading, detached, json};
+use super::{Answer, Id, Reading, detached, json, take_project};
 use crate::endpoint::Endpoint;
-use crate::failure::ApiFailure;
 use crate::guard::Caller;
 use crate::openapi::reference;
 use crate::router::App;
@@ -12,12 +11,14 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use formwork_control::Gate;
-use formwork_model::{Json, ProjectId};
 use formwork_platform::MOST_FILE_BYTES;
 use serde_json::json;
 
 /// The most bytes of an upload: base64 takes four for three, and the rest is small.
 const MOST_BODY: usize = MOST_FILE_BYTES / 3 * 4 + (64 << 10);
+
+/// What an upload takes.
+const FIELDS: [&str; 7] = ["project_id", "content", "prefix", "filename", "content_type", "metadata", "tags"];
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let route = |method, path: &str, id: &str, action: &str, summary: &str, handler| {
@@ -84,15 +85,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn upload_base64(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
-    let body = Reading::in_project(Gate::UploadFile, MOST_BODY).read_any(&app, &principal, request).await?;
-    let Json::Object(mut members) = body else {
-        return Err(ApiFailure::validation("The request body must be a JSON object"));
-    };
-    let project = match members.shift_remove("project_id") {
-        None | Some(Json::Null) => None,
-        Some(Json::String(id)) => Some(ProjectId::from(id)),
-        Some(_) => return Err(ApiFailure::validation("`project_id` must be a string")),
-    };
+    let reading = Reading::in_project(Gate::UploadFile, MOST_BODY);
+    let mut members = reading.read_fields(&app, &principal, request, (&FIELDS, &["content"])).await?;
+    let project = take_project(&mut members)?;
     let control = app.control.clone();
     let made =
         detached(async move { control.upload_file(&principal, project.as_ref(), members).await }).await?;

@@ -147,7 +147,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::open(app.options.formation_body);
     let body: ValidateFormation = reading.read(&app, &principal, request).await?;
-    let validation = app.control.validate(&views::validate(body)).await?;
+    let validation = app.control.validate(&principal, &views::validate(body)).await?;
     json(StatusCode::OK, &views::validation(&validation))
 }
 
@@ -167,7 +167,8 @@ async fn plan(State(app): State<App>, Caller(principal): Caller, request: Reques
     let save = body.save.unwrap_or(false);
     let plan = views::plan(body);
     let planned = if save {
-        app.control.save_formation_plan(&principal, plan).await?
+        let control = app.control.clone();
+        detached(async move { control.save_formation_plan(&principal, plan).await }).await?
     } else {
         app.control.plan_formation(&principal, plan).await?
     };

@@ -93,6 +93,21 @@ impl Reading {
         }
     }
 
+    /// Reads a body that is an object with some of these fields, as whatever JSON they are.
+    async fn read_fields(
+        &self,
+        app: &App,
+        principal: &Principal,
+        request: Request,
+        (known, required): (&[&str], &[&str]),
+    ) -> Result<serde_json::Map<String, Json>, ApiFailure> {
+        let body = self.read_any(app, principal, request).await?;
+        match fields(body, known, required) {
+            Ok(members) => Ok(members),
+            Err(failure) => Err(self.refusal(app, principal, failure.into()).await),
+        }
+    }
+
     async fn json(&self, request: Request, within: Duration) -> Result<Json, ApiFailure> {
         let (parts, body) = request.into_parts();
         body::read_json(&parts.headers, body, self.limit, within, self.optional).await
@@ -117,6 +132,34 @@ impl Reading {
             Ok(_) => refused.failure,
             Err(fault) => fault,
         }
+    }
+}
+
+/// The members of a body that may have these fields and must have some.
+fn fields(
+    body: Json,
+    known: &[&str],
+    required: &[&str],
+) -> Result<serde_json::Map<String, Json>, ApiFailure> {
+    let Json::Object(members) = body else {
+        return Err(ApiFailure::validation("The request body must be a JSON object"));
+    };
+    let unknown: Vec<&str> =
+        members.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
+    if !unknown.is_empty() {
+        return Err(ApiFailure::unknown_fields(&unknown));
+    }
+    let lacks = |name: &&str| members.get(*name).is_none_or(Json::is_null);
+    let missing: Vec<&str> = required.iter().copied().filter(lacks).collect();
+    if missing.is_empty() { Ok(members) } else { Err(ApiFailure::missing_fields(&missing)) }
+}
+
+/// Takes the project that a body names out of it.
+fn take_project(members: &mut serde_json::Map<String, Json>) -> Result<Option<ProjectId>, ApiFailure> {
+    match members.shift_remove("project_id") {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(id)) => Ok(Some(id.into())),
+        Some(_) => Err(ApiFailure::validation("`project_id` must be a string")),
     }
 }
 

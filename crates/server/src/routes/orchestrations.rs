@@ -1,8 +1,7 @@
 //! `/orchestrations/validate`: checking a graph without making an orchestration.
 
-use super::{Answer, Reading, json};
+use super::{Answer, Reading, json, take_project};
 use crate::endpoint::Endpoint;
-use crate::failure::ApiFailure;
 use crate::guard::Caller;
 use crate::openapi::reference;
 use crate::router::App;
@@ -11,7 +10,11 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::routing::post;
 use formwork_control::{Control, Gate};
-use formwork_model::{Json, ProjectId};
+use formwork_model::Json;
+
+/// What a check takes: what an orchestration has.
+const FIELDS: [&str; 7] =
+    ["project_id", "name", "description", "nodes", "edges", "state_schema", "input_schema"];
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -24,7 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .tag("orchestrations")
         .permission("orchestrations:ValidateOrchestration")
-        .body(reference("OrchestrationPatch"))
+        .body(reference("OrchestrationCreate"))
         .answers(200, reference("Validation"))
         .refuses(&[400, 401, 403, 413]),
     ]
@@ -32,15 +35,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::in_project(Gate::ValidateOrchestration, app.options.body);
-    let body = reading.read_any(&app, &principal, request).await?;
-    let Json::Object(mut members) = body else {
-        return Err(ApiFailure::validation("The request body must be a JSON object"));
-    };
-    let project = match members.shift_remove("project_id") {
-        None | Some(Json::Null) => None,
-        Some(Json::String(id)) => Some(ProjectId::from(id)),
-        Some(_) => return Err(ApiFailure::validation("`project_id` must be a string")),
-    };
+    let mut members = reading.read_fields(&app, &principal, request, (&FIELDS, &["nodes", "edges"])).await?;
+    let project = take_project(&mut members)?;
     let found = Control::validate_orchestration(&principal, project.as_ref(), &Json::Object(members))?;
     json(StatusCode::OK, &views::validation(&found))
 }

@@ -76,10 +76,9 @@ async fn set_prices(
 ) -> Answer {
     let project = ProjectId::from(id);
     let reading = Reading::new(Gate::SetPrices(project.clone()), app.options.body);
-    let mut body = reading.read_any(&app, &principal, request).await?;
-    let members = body.as_object_mut().filter(|members| members.keys().all(|name| name == "prices"));
-    let Some(Json::Array(prices)) = members.and_then(|members| members.shift_remove("prices")) else {
-        return Err(ApiFailure::validation("The body must hold `prices`, an array, and nothing else"));
+    let mut members = reading.read_fields(&app, &principal, request, (&["prices"], &["prices"])).await?;
+    let Some(Json::Array(prices)) = members.shift_remove("prices") else {
+        return Err(ApiFailure::validation("`prices` must be an array"));
     };
     let control = app.control.clone();
     let set = detached(async move { control.set_project_prices(&principal, &project, prices).await }).await?;

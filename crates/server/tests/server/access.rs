@@ -81,7 +81,7 @@ async fn policies_reach_as_far_as_their_names_of_resources() {
     assert_eq!(ada.world.send("PUT", &format!("/memories/{mine}"), Some(&change)).await.status, 200);
     assert_eq!(ada.world.send("PUT", &format!("/memories/{other}"), Some(&change)).await.status, 403);
     ada.may(&[allow(READ, &["*"]), deny(&["memories:GetMemory"])]).await;
-    assert_eq!(ada.world.get("/memories").await.body["total"], 3);
+    assert_eq!(ada.world.get("/memories").await.body["total"], 0, "a list shows what can be got");
     assert_eq!(ada.world.get(&format!("/memories/{mine}")).await.status, 404);
 }
 
@@ -357,4 +357,35 @@ async fn an_id_of_another_project_is_not_found_by_a_formation() {
     let (theirs, missing) = (outcome(&secret, "a").await, outcome("sec_missing", "b").await);
     assert_eq!(theirs, missing, "the two can't be told apart");
     assert!(theirs.contains("SECRET_NOT_FOUND"), "{theirs}");
+}
+
+#[tokio::test]
+async fn a_policy_with_an_unknown_condition_is_refused_with_its_place() {
+    let world = World::new().await;
+    let document = json!({ "statement": [{ "effect": "Allow", "action": ["*"], "condition": {
+        "StringEquals": { "soat:ResourceTags/team": "red" },
+    } }] });
+    let place = "document.statement[0].condition.StringEquals.soat:ResourceTags/team";
+    let refused = world.post("/policies", json!({ "document": document })).await;
+    assert_eq!(refused.outcome(), (400, "VALIDATION_FAILED"));
+    let detail = &refused.meta()["details"][0];
+    assert_eq!(detail["path"], place);
+    assert_eq!(detail["hint"], "did you mean `soat:ResourceTag/team`?");
+    let template =
+        json!({ "resources": { "P": { "type": "policy", "properties": { "document": document } } } });
+    let validated = world.post("/formations/validate", json!({ "template": template })).await;
+    let error = &validated.body["errors"][0];
+    assert_eq!(error["path"], json!(format!("resources.P.properties.{place}")), "{}", validated.text);
+    assert_eq!(error["hint"], detail["hint"]);
+    assert!(error["line"].is_number(), "{error}");
+    for nothing in ["resource", "condition"] {
+        let mut statement = json!({ "effect": "Allow", "action": ["*"] });
+        statement[nothing] = json!(null);
+        let refused = world.post("/policies", json!({ "document": { "statement": [statement] } })).await;
+        assert_eq!(
+            refused.outcome(),
+            (400, "VALIDATION_FAILED"),
+            "{nothing}: null says neither none nor all"
+        );
+    }
 }

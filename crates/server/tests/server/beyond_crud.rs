@@ -65,7 +65,8 @@ async fn a_graph_is_checked_without_making_anything() {
     assert!(told("missing required field 'agent_id'") && told("unknown node 'b'"), "{}", reply.text);
     assert_eq!(world.get("/orchestrations").await.body["total"], 0);
     let ada = world.person("ada", &[allow(&["orchestrations:GetOrchestration"], &["*"])]).await;
-    let refused = ada.world.post("/orchestrations/validate", json!({})).await;
+    let body = json!({ "project_id": world.default_project().await, "nodes": [], "edges": [] });
+    let refused = ada.world.post("/orchestrations/validate", body).await;
     assert_eq!(refused.outcome(), (403, "FORBIDDEN"));
 }
 
@@ -101,7 +102,7 @@ async fn the_bytes_of_a_file_come_back_as_they_were() {
     for (body, message) in [
         (json!({}), "Missing required field(s): content"),
         (json!({ "content": "?" }), "`content` must be a string in base64"),
-        (json!({ "content": "", "size": 3 }), "`size` is what `content` has: leave it out"),
+        (json!({ "content": "", "size": 3 }), "Unknown field(s): size"),
         (json!({ "content": "", "name": "x" }), "Unknown field(s): name"),
     ] {
         let refused = world.post("/files/upload/base64", body).await;
@@ -125,7 +126,8 @@ async fn bytes_are_bounded_and_have_permissions_of_their_own() {
         ada.world.get(&format!("/files/{file}/download")).await.outcome(),
         (404, "RESOURCE_NOT_FOUND")
     );
-    let upload = ada.world.post("/files/upload/base64", json!({ "content": "AA==" })).await;
+    let body = json!({ "project_id": world.default_project().await, "content": "AA==" });
+    let upload = ada.world.post("/files/upload/base64", body).await;
     assert_eq!(upload.outcome(), (403, "FORBIDDEN"), "{}", upload.text);
 }
 

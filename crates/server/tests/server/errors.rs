@@ -70,9 +70,10 @@ async fn every_route_with_an_id_answers_404_for_one_that_does_not_exist() {
     for endpoint in endpoints().iter().filter(|endpoint| has_id(endpoint)) {
         let body = has_body(endpoint).then(|| json!({}));
         let reply = world.send(&endpoint.method, &concrete(endpoint), body.as_ref()).await;
-        // Two types have a code of their own.
+        // Some types have a code of their own.
         let code = match endpoint.path.split('/').nth(3) {
             Some("orchestrations") => "ORCHESTRATION_NOT_FOUND",
+            Some("orchestration-runs") => "ORCHESTRATION_RUN_NOT_FOUND",
             Some("workflows") => "WORKFLOW_NOT_FOUND",
             _ => "RESOURCE_NOT_FOUND",
         };

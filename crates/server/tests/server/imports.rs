@@ -1,7 +1,7 @@
 //! Import: a declaration that takes over what exists already.
 
 use crate::people::{allow, deny};
-use crate::world::World;
+use crate::world::{ADMIN, World};
 use serde_json::{Value, json};
 
 /// A memory that somebody made by its route, and a template that imports it.
@@ -17,7 +17,8 @@ fn importing(memory: &str, name: &str) -> Value {
 }
 
 async fn create(world: &World, name: &str, template: &Value) -> crate::world::Reply {
-    world.post("/formations", json!({ "name": name, "template": template })).await
+    let project = world.bearing(ADMIN).default_project().await;
+    world.post("/formations", json!({ "project_id": project, "name": name, "template": template })).await
 }
 
 /// Why a template is refused: the first of its details.
@@ -172,7 +173,8 @@ async fn an_import_takes_the_permission_to_see_and_to_change_the_object() {
     let denied =
         json!([{ "logical_id": "Kb", "resource_type": "memory", "action": "memories:UpdateMemory" }]);
     assert_eq!(reply.meta()["denied_actions"], denied);
-    let plan = ada.world.post("/formations/plan", json!({ "template": template })).await.body;
+    let body = json!({ "project_id": world.default_project().await, "template": template });
+    let plan = ada.world.post("/formations/plan", body).await.body;
     assert_eq!(plan["unauthorized_actions"], denied, "{plan}");
     assert_eq!(world.get(&format!("/memories/{id}")).await.body["name"], "by hand");
 

@@ -285,6 +285,76 @@ async fn every_write_of_every_type_takes_the_same_by_route_and_by_formation() {
     }
 }
 
+impl Case<'_> {
+    fn item(&self, id: &str) -> String {
+        format!("{}/{id}{}", self.collection(), self.route().update_suffix)
+    }
+
+    async fn retag(&self, id: &str, team: &str) {
+        let tags = json!({ "tags": { "team": team } });
+        let reply = self.admin.send("PATCH", &self.item(id), Some(&tags)).await;
+        assert_eq!(reply.status, 200, "{}: {}", self.type_name, reply.text);
+    }
+
+    /// Everything that can be done with what has these tags, however its formation declared it.
+    async fn tagged(&self, team: &str, may: bool) {
+        let stack = self.deployed().await;
+        let path = format!("/formations/{stack}");
+        let rows = self.admin.get(&path).await.body["resources"].clone();
+        let id = rows[0]["physical_resource_id"].as_str().expect("an id").to_owned();
+        self.retag(&id, team).await;
+        let same = json!({ "tags": { "team": team } });
+        let direct = self.caller.world.send("PATCH", &self.item(&id), Some(&same)).await;
+        self.check("update by route", may, direct.status, &direct.text);
+        let deployed = self.caller.world.send("PUT", &path, Some(&json!({}))).await;
+        self.check("update by formation", may, deployed.status, &deployed.text);
+        let other = self.admin.made(&self.collection(), self.body()).await;
+        self.retag(&other, team).await;
+        let direct = self.caller.world.send("DELETE", &format!("{}/{other}", self.collection()), None).await;
+        self.check("delete by route", may, direct.status, &direct.text);
+        self.remove(&other).await;
+        let gone = self.caller.world.send("DELETE", &path, None).await;
+        self.check("delete by teardown", may, gone.status, &gone.text);
+        self.tear_down(&stack).await;
+    }
+}
+
+#[tokio::test]
+async fn conditions_on_tags_are_judged_by_what_is_stored_whatever_the_type() {
+    let world = World::new().await;
+    let given = Given::make(&world).await;
+    let project = world.default_project().await;
+    let caller = world.person("ada", &[]).await;
+    let catalog = Platform::catalog();
+    for type_name in ["actor", "conversation", "document", "file", "session"] {
+        let rules = catalog.get(&type_name.into()).expect("a type of the catalogue");
+        let iam = rules.capabilities().iam.clone().expect("its actions");
+        let case = Case {
+            admin: &world,
+            caller: &caller,
+            given: &given,
+            project: &project,
+            type_name,
+            iam: &iam,
+            number: std::cell::Cell::new(0),
+        };
+        let update = iam.update.clone().expect("it can be changed");
+        let red = json!({ "effect": "Allow", "action": [update, iam.delete], "condition": {
+            "StringEquals": { "soat:ResourceTag/team": "red" },
+        } });
+        let not_blue = json!({ "effect": "Deny", "action": [update, iam.delete], "condition": {
+            "StringEquals": { "soat:ResourceTag/team": "blue" },
+        } });
+        for statements in [vec![allow(&["formations:*"], &["*"]), red], vec![allow(&["*"], &["*"]), not_blue]]
+        {
+            caller.may(&statements).await;
+            for (team, may) in [("red", true), ("blue", false)] {
+                case.tagged(team, may).await;
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn all_that_is_missing_is_told_at_once_and_nothing_is_done() {
     let world = World::new().await;

@@ -199,6 +199,11 @@ async fn sample(world: &World, type_name: &str) -> Value {
         "workflow" => json!({
             "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [],
         }),
+        "eval_run" => json!({}),
+        "orchestration_run" => {
+            let graph = json!({ "name": "o", "nodes": [{ "id": "a", "type": "human" }], "edges": [] });
+            json!({ "orchestration_id": world.made("/orchestrations", graph).await })
+        }
         _ => json!({ "name": "n" }),
     }
 }
@@ -209,11 +214,24 @@ async fn made_agent(world: &World) -> String {
     world.made("/agents", json!({ "ai_provider_id": provider })).await
 }
 
+/// An eval with a case to run on.
+async fn made_eval(world: &World) -> String {
+    let dataset = world.made("/datasets", json!({ "name": "of-runs" })).await;
+    let case = json!({ "input": [{ "role": "user", "content": "q" }] });
+    world.made(&format!("/datasets/{dataset}/items"), case).await;
+    let eval = json!({
+        "name": "of-runs", "agent_id": made_agent(world).await, "dataset_id": dataset,
+        "scorers": [{ "type": "exact_match" }],
+    });
+    world.made("/evals", eval).await
+}
+
 /// The path of a type's collection; one that lies below another item gets an item of its own.
 async fn collection(world: &World, route: &RestRoute) -> String {
     let Some(parent) = route.parent else { return route.path.to_owned() };
     let id = match parent.type_name {
         "dataset" => world.made("/datasets", json!({ "name": "of-items" })).await,
+        "eval" => made_eval(world).await,
         _ => world.made("/sessions", json!({ "agent_id": made_agent(world).await })).await,
     };
     route.path.replace(&format!("{{{}}}", parent.property), &id)
@@ -222,7 +240,7 @@ async fn collection(world: &World, route: &RestRoute) -> String {
 #[tokio::test]
 async fn every_platform_type_is_made_read_changed_and_deleted() {
     let world = World::new().await;
-    assert_eq!(rest_routes().len(), 33);
+    assert_eq!(rest_routes().len(), 36);
     // Versions are left by writes.
     for route in rest_routes().iter().filter(|route| route.create.is_some()) {
         let path = collection(&world, route).await;

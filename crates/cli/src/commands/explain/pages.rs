@@ -118,6 +118,7 @@ pages! {
     "UNKNOWN"
     "INTERNAL_ERROR"
     "unreadable-resource"
+    "handler-not-asked"
     "NOT_FOUND"
     "ALREADY_EXISTS"
     "INVALID_REQUEST"
