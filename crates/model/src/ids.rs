@@ -144,8 +144,9 @@ impl fmt::Display for StepId {
     }
 }
 
-/// Counts the settled, successful effects on a row. It rises only when an effect settles as
-/// succeeded, undo and cleanup included, so a client token made from it can never serve twice.
+/// Counts the effects on a row that a client token must tell apart. It rises when an effect settles
+/// as succeeded, undo and cleanup included, and when a second one in a row is in doubt, so a client
+/// token made from it can never serve twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Generation(pub u64);
