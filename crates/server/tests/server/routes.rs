@@ -174,7 +174,7 @@ async fn sample(world: &World, type_name: &str) -> Value {
         }
         "file" => json!({ "filename": "a.txt" }),
         "guardrail" => json!({ "name": "g", "class": "A" }),
-        "conversation" => json!({}),
+        "conversation" | "eval_run" => json!({}),
         "message" => json!({ "message": "hello" }),
         "document" => json!({ "content": "c" }),
         "memory_entry" => {
@@ -199,7 +199,6 @@ async fn sample(world: &World, type_name: &str) -> Value {
         "workflow" => json!({
             "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [],
         }),
-        "eval_run" => json!({}),
         "orchestration_run" => {
             let graph = json!({ "name": "o", "nodes": [{ "id": "a", "type": "human" }], "edges": [] });
             json!({ "orchestration_id": world.made("/orchestrations", graph).await })
