@@ -107,7 +107,12 @@ impl Access {
 
     /// What one of the route's operations on a resource takes.
     pub(crate) fn doing<'a>(&self, p: &Principal, operation: &str, object: &'a StoredObject) -> Question<'a> {
-        self.question(p, self.route.permission(operation), object.project.as_ref(), Target::Stored(object))
+        self.taking(p, self.route.permission(operation), object)
+    }
+
+    /// What an action on a resource takes.
+    pub(crate) fn taking<'a>(&self, p: &Principal, action: String, object: &'a StoredObject) -> Question<'a> {
+        self.question(p, action, object.project.as_ref(), Target::Stored(object))
     }
 
     /// What writing takes.

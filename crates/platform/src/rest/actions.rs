@@ -33,12 +33,17 @@ impl Platform {
         let (job_entry, companion) = (Arc::clone(&entry), self.companion.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
-            let object = found.ok_or(DomainError::NotFound { id })?;
+            let object = found.ok_or_else(|| DomainError::NotFound { id: id.clone() })?;
             if let Some(companion) = &companion {
                 companion.found(&object)?;
             }
             let act = Act { operation, entry: &job_entry, key: &key, object, actor: &actor, body: &body };
-            job_entry.kind().act(tx, act)
+            let answer = job_entry.kind().act(tx, act)?;
+            // An action answers what it likes, so what it did to the object is looked at.
+            if let (Some(companion), Some(object)) = (&companion, tx.get(&id)?) {
+                companion.changed(&object)?;
+            }
+            Ok(answer)
         });
         self.rest_run(&entry, None, job).await
     }
