@@ -377,7 +377,11 @@ fn split_project(body: Json) -> Result<(Option<ProjectId>, Json), ControlError> 
     Ok((named, Json::Object(members)))
 }
 
-fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
+/// Takes the project that a body names out of its members.
+///
+/// # Errors
+/// `VALIDATION_FAILED` for anything but an id or null.
+pub(crate) fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
     match members.shift_remove("project_id") {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(id)) => Ok(Some(id.into())),
