@@ -105,10 +105,12 @@ fn names_nothing(wanted: &Wanted<'_>) -> String {
 /// A row that stands for the object, to look at it.
 fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
     let Wanted { resource, native_id, .. } = wanted;
+    let named = |name| TargetRev { name, revision: 0 };
+    let target = resource.target.clone().map(named).unwrap_or_default();
     let object = Object {
         native_id: (*native_id).clone(),
         type_name: resource.type_name.clone(),
-        target: TargetRev::default(),
+        target,
         deletion_policy: resource.deletion_policy,
         sent: Stored::empty_object(),
         echo: Stored::empty_object(),
