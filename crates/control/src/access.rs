@@ -22,7 +22,7 @@ pub(crate) enum Verb {
 
 /// What a write of a type takes (seed 4, "A Formation Only Does What the Caller Could Do
 /// Directly"): the one place where a route and a formation both ask.
-pub(crate) fn required(iam: &IamActions, verb: Verb) -> Option<&Arc<str>> {
+fn required(iam: &IamActions, verb: Verb) -> Option<&Arc<str>> {
     match verb {
         Verb::Create => Some(&iam.create),
         Verb::Update => iam.update.as_ref(),
