@@ -22,7 +22,7 @@ pub(crate) enum Verb {
 
 /// What a write of a type takes (seed 4, "A Formation Only Does What the Caller Could Do
 /// Directly"): the one place where a route and a formation both ask.
-pub(crate) fn required(iam: &IamActions, verb: Verb) -> Option<&Arc<str>> {
+fn required(iam: &IamActions, verb: Verb) -> Option<&Arc<str>> {
     match verb {
         Verb::Create => Some(&iam.create),
         Verb::Update => iam.update.as_ref(),
@@ -107,7 +107,12 @@ impl Access {
 
     /// What one of the route's operations on a resource takes.
     pub(crate) fn doing<'a>(&self, p: &Principal, operation: &str, object: &'a StoredObject) -> Question<'a> {
-        self.question(p, self.route.permission(operation), object.project.as_ref(), Target::Stored(object))
+        self.taking(p, self.route.permission(operation), object)
+    }
+
+    /// What an action on a resource takes.
+    pub(crate) fn taking<'a>(&self, p: &Principal, action: String, object: &'a StoredObject) -> Question<'a> {
+        self.question(p, action, object.project.as_ref(), Target::Stored(object))
     }
 
     /// What writing takes.

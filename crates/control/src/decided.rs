@@ -1,12 +1,12 @@
 //! A decision on its way into the transaction of its effect: there it holds for the very object that
 //! is changed, and for whatever else the effect would reach.
 
-use crate::access::{Access, Target, Verb, deleting, retagging};
+use crate::access::{Access, deleting, retagging};
 use crate::authorise::{demand_project, forbidden};
 use crate::{Control, Principal, TypeCatalog};
 use formwork_iam::Context;
 use formwork_model::{Json, ProjectId, WireCode};
-use formwork_platform::Companion;
+use formwork_platform::{Companion, shown_properties};
 use formwork_store::{AuditRecord, DomainError, DomainTx, StoredObject};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,14 +43,16 @@ impl Companion for Decided {
         }
     }
 
+    fn changed(&self, object: &StoredObject) -> Result<(), DomainError> {
+        let demanded = |about: &About| about.demand_tags(&self.record.action, object);
+        self.about.as_ref().map_or(Ok(()), demanded)
+    }
+
     fn along(&self, objects: &[StoredObject]) -> Result<(), DomainError> {
         self.about.as_ref().map_or(Ok(()), |about| about.demand_along(objects))
     }
 
     fn after(&self, tx: &mut dyn DomainTx, answer: &Json) -> Result<(), DomainError> {
-        if let Some(about) = &self.about {
-            about.demand_tags(answer)?;
-        }
         let mut record = self.record.clone();
         if let (true, Some(id)) = (record.subject.is_empty(), answer["shown"]["id"].as_str()) {
             id.clone_into(&mut record.subject);
@@ -95,10 +97,10 @@ impl About {
         })
     }
 
-    /// Demands that the object may be changed as it is by now: who may change only what has a tag
-    /// can neither give that tag to other things nor take it away.
-    fn demand_tags(&self, answer: &Json) -> Result<(), DomainError> {
-        if !self.principal.subject.asks_for_tags() || answer["id"].as_str() != Some(&self.object.id) {
+    /// Demands that what was done may be done to the object as it is by now: who may change only what
+    /// has a tag can neither give that tag to other things nor take it away, by whichever route.
+    fn demand_tags(&self, action: &str, changed: &StoredObject) -> Result<(), DomainError> {
+        if !self.principal.subject.asks_for_tags() {
             return Ok(());
         }
         let refused = || DomainError::Refused {
@@ -108,13 +110,8 @@ impl About {
         };
         let access = Access::of(&self.catalog, &self.object.type_name.as_str().into());
         let access = access.map_err(|_| refused())?;
-        let target = Target::Stored(&self.object);
-        let Ok(question) =
-            access.writing(&self.principal, Verb::Update, self.object.project.as_ref(), target)
-        else {
-            return Ok(());
-        };
-        match retagging(&self.principal, &question, Context::of_properties(answer)) {
+        let question = access.taking(&self.principal, action.to_owned(), &self.object);
+        match retagging(&self.principal, &question, Context::of_properties(&shown_properties(changed))) {
             Some(question) if !Control::may(&self.principal, &question) => Err(refused()),
             _ => Ok(()),
         }

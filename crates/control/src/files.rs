@@ -1,7 +1,7 @@
 //! The bytes of files, and the price list of a project: what their routes do beyond CRUD.
 
 use crate::authorise::Question;
-use crate::resources::{caller, within};
+use crate::resources::{caller, named_project, within};
 use crate::{Control, ControlError, JsonMap, Principal};
 use formwork_iam::{Context, Srn};
 use formwork_model::{Json, ProjectId, TypeName};
@@ -10,18 +10,14 @@ use formwork_platform::FileBytes;
 const FILE: &str = "file";
 
 impl Control {
-    /// Makes a file with its bytes.
+    /// Makes a file with its bytes. Its project is the body's `project_id`, or the credential's.
     ///
     /// # Errors
     /// `FORBIDDEN`, `API_KEY_PROJECT_SCOPE`, `VALIDATION_FAILED`, `NAME_CONFLICT`.
-    pub async fn upload_file(
-        &self,
-        p: &Principal,
-        named: Option<&ProjectId>,
-        body: JsonMap,
-    ) -> Result<Json, ControlError> {
+    pub async fn upload_file(&self, p: &Principal, mut body: JsonMap) -> Result<Json, ControlError> {
+        let named = named_project(&mut body)?;
         let body = Json::Object(body);
-        let project = self.project_to_write(p, named, "files:UploadFile").await?;
+        let project = self.project_to_write(p, named.as_ref(), "files:UploadFile").await?;
         let question = Question { context: Context::of_properties(&body), ..Self::uploading(&project) };
         let permit = self.permit(p, &question, "").await?;
         self.demand_project(&project).await?;

@@ -117,8 +117,8 @@ impl Logins {
     }
 }
 
-/// A source, with an account or without, as a keyed digest: of one size however long the name is that somebody tries,
-/// and of a value that nobody can choose.
+/// A source, with an account or without, as a keyed digest: of one size however long the name is that
+/// somebody tries, and of a value that nobody can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Place([u8; 16]);
 

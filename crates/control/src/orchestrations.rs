@@ -1,7 +1,8 @@
 //! Checking the graph of an orchestration without making one.
 
 use crate::authorise::Question;
-use crate::{Control, ControlError, Principal, Validation};
+use crate::resources::named_project;
+use crate::{Control, ControlError, JsonMap, Principal, Validation};
 use formwork_iam::Srn;
 use formwork_model::{Json, ProjectId, Severity};
 use formwork_platform::Platform;
@@ -10,18 +11,15 @@ use formwork_platform::Platform;
 const OPTIONAL: [&str; 1] = ["name"];
 
 impl Control {
-    /// What is wrong with the properties that an orchestration could have. Nothing is looked up and
-    /// nothing stored.
+    /// What is wrong with the properties that an orchestration could have, in the body's `project_id` or
+    /// the credential's. Nothing is looked up and nothing stored.
     ///
     /// # Errors
-    /// `FORBIDDEN`, `API_KEY_PROJECT_SCOPE`.
-    pub fn validate_orchestration(
-        p: &Principal,
-        project: Option<&ProjectId>,
-        properties: &Json,
-    ) -> Result<Validation, ControlError> {
-        Self::demand_validating(p, project)?;
-        let found = Platform::check(&"orchestration".into(), properties, &OPTIONAL);
+    /// `FORBIDDEN`, `API_KEY_PROJECT_SCOPE`, `VALIDATION_FAILED`.
+    pub fn validate_orchestration(p: &Principal, mut body: JsonMap) -> Result<Validation, ControlError> {
+        let project = named_project(&mut body)?;
+        Self::demand_validating(p, project.as_ref())?;
+        let found = Platform::check(&"orchestration".into(), &Json::Object(body), &OPTIONAL);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|found| found.severity == Severity::Error);
         Ok(Validation { valid: errors.is_empty(), errors, warnings })

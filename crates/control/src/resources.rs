@@ -4,7 +4,7 @@ use crate::access::{Access, Target, Verb};
 use crate::authorise::{Permit, forbidden};
 use crate::decided::{About, Decided};
 use crate::{Control, ControlError, JsonMap, Principal};
-use formwork_model::{Json, ProjectId, TypeName, WireCode};
+use formwork_model::{Json, NativeId, ProjectId, TypeName, WireCode};
 use formwork_platform::{
     ActionMethod, Caller, Made, Platform, PlatformError, RestAction, RestList, RestParent, RestRoute,
     UpdateMode, shown_properties,
@@ -289,6 +289,19 @@ impl Control {
         }
     }
 
+    /// The object of a type that a formation of a project can have: one of the project's, or one that
+    /// is in none.
+    pub(crate) async fn object_of(
+        &self,
+        project: &ProjectId,
+        type_name: &TypeName,
+        native_id: &NativeId,
+    ) -> Result<Option<StoredObject>, ControlError> {
+        let found = self.reader.object(native_id.as_str()).await?;
+        let home = (!Platform::is_global(type_name)).then_some(project);
+        Ok(found.filter(|object| object.type_name == type_name.as_str() && object.project.as_ref() == home))
+    }
+
     /// What the platform says of an id that is not there: the same for one that may not be seen.
     pub(crate) async fn resource_missing(&self, type_name: &TypeName, id: &str) -> ControlError {
         match self.platform.rest_get(type_name, Some(&[]), id).await {
@@ -364,7 +377,11 @@ fn split_project(body: Json) -> Result<(Option<ProjectId>, Json), ControlError> 
     Ok((named, Json::Object(members)))
 }
 
-fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
+/// Takes the project that a body names out of its members.
+///
+/// # Errors
+/// `VALIDATION_FAILED` for anything but an id or null.
+pub(crate) fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
     match members.shift_remove("project_id") {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(id)) => Ok(Some(id.into())),

@@ -33,8 +33,8 @@ pub(crate) async fn read(
             read.push((id, None));
             continue;
         };
-        let owned = rows.iter().any(|other| owns(other, row, &intent.type_name, &native_id));
-        if owned {
+        let mut others = rows.iter().filter(|other| other.id != row.id);
+        if others.any(|other| other.has(&intent.type_name, &native_id)) {
             return Err(BeginError::NotAdoptable { step: id, failure: Some(taken()) });
         }
         let properties = if capabilities.is_some_and(|found| found.read) {
@@ -122,13 +122,6 @@ pub(crate) fn not_claimed(plan: &Plan, minted: &[RowId], row: &RowId) -> Option<
     let takes_over = |step: &&Step| matches!(step.action, Action::Resolve | Action::Adopt { .. });
     let step = plan.steps.iter().filter(takes_over).find(is_its)?.id;
     Some(BeginError::NotAdoptable { step, failure: Some(taken()) })
-}
-
-/// Whether another resource of the stack has this object.
-fn owns(other: &Row, row: &Row, type_name: &TypeName, native_id: &NativeId) -> bool {
-    let mut objects = other.current.iter().chain(&other.deposed);
-    other.id != row.id
-        && objects.any(|object| object.type_name == *type_name && object.native_id == *native_id)
 }
 
 fn taken() -> Failure {

@@ -18,7 +18,7 @@ pub struct Row {
     pub label: Label,
     /// The type that was last declared.
     pub type_name: TypeName,
-    /// Settled, successful effects so far.
+    /// Which of its effects comes next.
     pub generation: Generation,
     /// Rises with every write of the row; what plans are checked against.
     pub revision: u64,
@@ -195,5 +195,19 @@ impl Row {
     /// Whether anything of it may exist at a provider.
     pub fn is_live(&self) -> bool {
         self.current.is_some() || !self.deposed.is_empty() || self.intent.is_some()
+    }
+
+    /// The objects that are its own: the one that it stands for, those that it still has to clean up,
+    /// and the one that an open intent acts on or has half made.
+    pub fn objects(&self) -> impl Iterator<Item = (&TypeName, &NativeId)> {
+        let had = self.current.iter().chain(&self.deposed);
+        let had = had.map(|object| (&object.type_name, &object.native_id));
+        let intent = self.intent.iter();
+        had.chain(intent.filter_map(|intent| Some((&intent.type_name, intent.native_id.as_ref()?))))
+    }
+
+    /// Whether an object is one of its own.
+    pub fn has(&self, type_name: &TypeName, native_id: &NativeId) -> bool {
+        self.objects().any(|object| object == (type_name, native_id))
     }
 }

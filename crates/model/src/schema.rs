@@ -74,6 +74,19 @@ impl Kind {
             Self::Any => None,
         }
     }
+
+    /// The type as messages name it: `a string`.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Boolean => "a boolean",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Array => "an array",
+            Self::Object => "an object",
+            Self::Any => "a value",
+        }
+    }
 }
 
 /// How the planner treats a property; the names are those of seed 1, "FieldHint".

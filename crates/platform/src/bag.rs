@@ -71,7 +71,7 @@ fn check_property(
     }
     if !is_kind(value, property.kind) {
         let or_null = if property.nullable { " or null" } else { "" };
-        let message = format!("`{name}` must be {}{or_null}", expected(property.kind));
+        let message = format!("`{name}` must be {}{or_null}", property.kind.in_words());
         let wire = entry.kind().wire_code(name);
         findings.coded(wire, DiagnosticCode::WrongType, Path::of([name]), message);
         return;
@@ -84,7 +84,8 @@ fn check_property(
     }
 }
 
-fn is_kind(value: Node<'_>, kind: Kind) -> bool {
+/// Whether a value is of a kind.
+pub(crate) fn is_kind(value: Node<'_>, kind: Kind) -> bool {
     match kind {
         Kind::Any => true,
         Kind::Object => value.is_object(),
@@ -93,17 +94,5 @@ fn is_kind(value: Node<'_>, kind: Kind) -> bool {
         Kind::Boolean => value.json().is_some_and(Json::is_boolean),
         Kind::Integer => value.integer().is_some(),
         Kind::Number => value.json().is_some_and(Json::is_number),
-    }
-}
-
-fn expected(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Any => "a value",
-        Kind::String => "a string",
-        Kind::Boolean => "a boolean",
-        Kind::Integer => "an integer",
-        Kind::Number => "a number",
-        Kind::Array => "an array",
-        Kind::Object => "an object",
     }
 }

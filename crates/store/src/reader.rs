@@ -53,7 +53,8 @@ pub trait Reader: Send + Sync + 'static {
     /// One row.
     async fn row(&self, id: &RowId) -> Result<Option<Row>, StoreError>;
 
-    /// The rows, of whichever stack, that have an object, by id.
+    /// The rows, of whichever stack, that have an object, or that an operation began to give it to, by
+    /// id. Which of them have it, the rows say.
     async fn owners(&self, object: &OwnedObject) -> Result<Vec<RowId>, StoreError>;
 
     /// The rows outside a stack that refer directly to rows of it: `(referrer, referred)`.

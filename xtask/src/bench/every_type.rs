@@ -52,16 +52,12 @@ fn once(binary: &str, home: &Path) -> Result<[Duration; 3], TaskError> {
 
 /// As many groups of every type as make the number; `release` is told to each that can be told.
 fn template(release: &str) -> Value {
-    let mut resources = Map::new();
-    for number in 0.. {
-        for (name, declared) in group(number, release) {
-            if resources.len() == RESOURCES {
-                return json!({ "resources": resources });
-            }
-            resources.insert(format!("{name}{number}"), declared);
-        }
-    }
-    unreachable!("the groups never end")
+    let groups = (0..).flat_map(|number| {
+        let named = move |(name, declared): (&str, Value)| (format!("{name}{number}"), declared);
+        group(number, release).into_iter().map(named)
+    });
+    let resources: Map<String, Value> = groups.take(RESOURCES).collect();
+    json!({ "resources": resources })
 }
 
 /// Every type once, wired to each other.

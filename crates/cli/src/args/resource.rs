@@ -10,6 +10,7 @@ use formwork_platform::{
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The flag of an action that takes texts by name.
 const TEXTS: &str = "texts";
@@ -24,7 +25,6 @@ pub(crate) struct ResourceCall {
 }
 
 /// What to do.
-#[derive(Debug)]
 pub(crate) enum ResourceAction {
     Create { body: Result<Map<String, Value>, String> },
     List { query: BTreeMap<String, String> },
@@ -32,6 +32,27 @@ pub(crate) enum ResourceAction {
     Update { id: String, body: Result<Map<String, Value>, String> },
     Delete { id: String, force: bool },
     Act { id: String, action: &'static RestAction, body: Result<Option<Map<String, Value>>, String> },
+}
+
+/// Without the values of properties: they may be credentials.
+impl fmt::Debug for ResourceAction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { .. } => formatter.debug_struct("Create").finish_non_exhaustive(),
+            Self::List { query } => formatter.debug_struct("List").field("query", query).finish(),
+            Self::Get { id } => formatter.debug_struct("Get").field("id", id).finish(),
+            Self::Update { id, .. } => {
+                formatter.debug_struct("Update").field("id", id).finish_non_exhaustive()
+            }
+            Self::Delete { id, force } => {
+                formatter.debug_struct("Delete").field("id", id).field("force", force).finish()
+            }
+            Self::Act { id, action, .. } => {
+                let mut shown = formatter.debug_struct("Act");
+                shown.field("id", id).field("action", &action.operation).finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 /// Adds the commands of all types.
@@ -268,4 +289,19 @@ fn query(route: &RestRoute, matches: &ArgMatches) -> BTreeMap<String, String> {
         .chain(["limit", "offset"])
         .filter_map(|filter| Some((filter.to_owned(), matches.get_one::<String>(&kebab(filter))?.clone())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printing_a_command_shows_no_property() {
+        let body: Map<String, Value> = [("value".to_owned(), Value::from("canary"))].into_iter().collect();
+        let create = ResourceAction::Create { body: Ok(body.clone()) };
+        let update = ResourceAction::Update { id: "sec_1".to_owned(), body: Ok(body) };
+        let shown = format!("{create:?} {update:?}");
+        assert!(!shown.contains("canary"), "{shown}");
+        assert!(shown.contains("sec_1"), "{shown}");
+    }
 }

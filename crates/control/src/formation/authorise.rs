@@ -175,12 +175,7 @@ impl<'a> Asking<'a> {
         }
         wanted.extend(adopted.iter().map(|adopted| (adopted.type_name, adopted.native_id)));
         for (type_name, id) in wanted {
-            let found = self.control.reader.object(id.as_str()).await?;
-            let is_it = |object: &StoredObject| {
-                let home = (!Platform::is_global(type_name)).then_some(self.project);
-                object.type_name == type_name.as_str() && object.project.as_ref() == home
-            };
-            if let Some(object) = found.filter(is_it) {
+            if let Some(object) = self.control.object_of(self.project, type_name, id).await? {
                 self.stored.insert(id, object);
             }
         }

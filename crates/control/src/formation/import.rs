@@ -1,14 +1,12 @@
 //! Imports: finding the objects that declarations are to take over, and asking whether the caller may.
 
 use crate::{Control, ControlError, Principal};
-use formwork_engine::ObserveRequest;
 use formwork_model::{
     Certainty, Desired, NativeId, Object, Observation, ProjectId, ResourceDesired, Row, RowId, Stored,
     TargetRev, TypeName,
 };
 use formwork_planner::{Import, Imports};
 use formwork_platform::Platform;
-use formwork_store::{OwnedObject, StoredObject};
 use std::collections::BTreeMap;
 
 /// A declaration that is to take over an object, and the row of its label if there is one already.
@@ -21,6 +19,9 @@ struct Wanted<'a> {
 impl Control {
     /// What there is of the objects that declarations import and that no row of theirs has yet: an
     /// object of the project and of the type, which the caller may see and no other formation owns.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED`.
     pub(crate) async fn imports(
         &self,
         p: &Principal,
@@ -40,13 +41,8 @@ impl Control {
         if free.is_empty() {
             return Ok(imports);
         }
-        let seen = self.engine.observe(ObserveRequest {
-            project: desired.project.clone(),
-            actor: p.actor.clone(),
-            rows: free.iter().map(|(id, wanted)| to_be(id, wanted)).collect(),
-            types: self.catalog.clone(),
-        });
-        for (id, observation) in seen.await {
+        let to_be: Vec<Row> = free.iter().map(|(id, wanted)| to_be(id, wanted)).collect();
+        for (id, observation) in self.observe(p, &desired.project, &to_be).await? {
             let Some(wanted) = free.get(&id) else { continue };
             let import = match observation {
                 Observation::Present { properties, at, .. } => {
@@ -73,34 +69,16 @@ impl Control {
         let type_name = &wanted.resource.type_name;
         if Platform::srn_type(type_name).is_some() {
             let access = self.access(type_name)?;
-            let found = self.importable(project, type_name, wanted.native_id).await?;
+            let found = self.object_of(project, type_name, wanted.native_id).await?;
             // What the caller may not see is not there, as by its own route.
             if !found.is_some_and(|object| Self::may(p, &access.getting(p, &object))) {
                 return Ok(Some(names_nothing(wanted)));
             }
         }
-        let object = OwnedObject { native_id: wanted.native_id.clone(), type_name: type_name.clone() };
-        for owner in self.reader.owners(&object).await? {
-            // What the own stack has, the planner sees.
-            if rows.iter().any(|row| row.id == owner) {
-                continue;
-            }
-            let Some(owner) = self.reader.row(&owner).await?.filter(Row::is_live) else { continue };
-            return Ok(Some(format!("is owned by formation `{}`, as `{}`", owner.stack, owner.label)));
-        }
-        Ok(None)
-    }
-
-    /// The platform's object of this type and id, if it is in the project or outside all.
-    async fn importable(
-        &self,
-        project: &ProjectId,
-        type_name: &TypeName,
-        native_id: &NativeId,
-    ) -> Result<Option<StoredObject>, ControlError> {
-        let found = self.reader.object(native_id.as_str()).await?;
-        let home = (!Platform::is_global(type_name)).then_some(project);
-        Ok(found.filter(|object| object.type_name == type_name.as_str() && object.project.as_ref() == home))
+        let owners = self.owners(type_name, wanted.native_id).await?;
+        // What the own stack has, the planner sees.
+        let other = owners.iter().find(|owner| rows.iter().all(|row| row.id != owner.id));
+        Ok(other.map(|owner| format!("is owned by formation `{}`, as `{}`", owner.stack, owner.label)))
     }
 }
 
@@ -127,10 +105,12 @@ fn names_nothing(wanted: &Wanted<'_>) -> String {
 /// A row that stands for the object, to look at it.
 fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
     let Wanted { resource, native_id, .. } = wanted;
+    let named = |name| TargetRev { name, revision: 0 };
+    let target = resource.target.clone().map(named).unwrap_or_default();
     let object = Object {
         native_id: (*native_id).clone(),
         type_name: resource.type_name.clone(),
-        target: TargetRev::default(),
+        target,
         deletion_policy: resource.deletion_policy,
         sent: Stored::empty_object(),
         echo: Stored::empty_object(),

@@ -247,14 +247,6 @@ fn is_mask(members: &serde_json::Map<String, Json>) -> bool {
 }
 
 fn wanted(property: &PropertySchema) -> String {
-    let kind = match property.kind {
-        Kind::String => "a string",
-        Kind::Boolean => "a boolean",
-        Kind::Integer => "an integer",
-        Kind::Number => "a number",
-        Kind::Array => "an array",
-        Kind::Object => "an object",
-        Kind::Any => "a value",
-    };
+    let kind = property.kind.in_words();
     if property.nullable { format!("{kind} or null") } else { kind.to_owned() }
 }

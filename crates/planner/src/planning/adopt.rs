@@ -51,11 +51,7 @@ impl<'a> Draft<'_, 'a> {
             let label = &self.world.node(*other).resource.label;
             return Err(format!("is declared to be the same object as `{label}`"));
         }
-        let has = |row: &&Row| {
-            let mut objects = row.current.iter().chain(&row.deposed);
-            objects.any(|object| object.type_name == *type_name && object.native_id == *native_id)
-        };
-        if let Some(owner) = self.world.request.rows.iter().find(has) {
+        if let Some(owner) = self.world.request.rows.iter().find(|row| row.has(type_name, native_id)) {
             return Err(format!("would take it from `{}` of the same stack", owner.label));
         }
         match self.world.request.imports.get(&(type_name.clone(), native_id.clone())) {

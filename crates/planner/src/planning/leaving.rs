@@ -5,7 +5,7 @@
 use super::cleanup::deposed_id;
 use super::draft::{CleanupDraft, Draft};
 use crate::graph::narrow;
-use formwork_model::{Json, OperationKind, Row, StepId, Stored};
+use formwork_model::{Action, Json, OperationKind, Row, StepId, Stored};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,7 +38,7 @@ impl Draft<'_, '_> {
             };
             let Some(mut step) = step else { continue };
             step.after_steps.extend(self.resolving.get(&row));
-            if !matches!(step.action, formwork_model::Action::Cleanup { .. }) {
+            if !matches!(step.action, Action::Cleanup { .. }) {
                 step.after_steps.extend(freed.get(&row).into_iter().flatten());
             }
             for on in before[at].iter().filter_map(|on| steps[*on]) {

@@ -1,13 +1,14 @@
 //! What routes do with an item beyond reading and writing it.
 
 use crate::{
-    Act, ActionBody, ActionField, Caller, Platform, PlatformError, Refusal, RestAction,
+    Act, ActionBody, ActionField, Caller, Node, Platform, PlatformError, Refusal, RestAction,
+    bag::is_kind,
     rest::{
         body,
         handlers::{is_visible, served},
     },
 };
-use formwork_model::{Json, Kind, ProjectId, TypeName, WireCode};
+use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_store::{DomainError, DomainJob};
 use serde_json::Map;
 use std::sync::Arc;
@@ -33,12 +34,17 @@ impl Platform {
         let (job_entry, companion) = (Arc::clone(&entry), self.companion.clone());
         let job: DomainJob = Box::new(move |tx| {
             let found = tx.get(&id)?.filter(|object| is_visible(object, &job_entry, projects.as_deref()));
-            let object = found.ok_or(DomainError::NotFound { id })?;
+            let object = found.ok_or_else(|| DomainError::NotFound { id: id.clone() })?;
             if let Some(companion) = &companion {
                 companion.found(&object)?;
             }
             let act = Act { operation, entry: &job_entry, key: &key, object, actor: &actor, body: &body };
-            job_entry.kind().act(tx, act)
+            let answer = job_entry.kind().act(tx, act)?;
+            // An action answers what it likes, so what it did to the object is looked at.
+            if let (Some(companion), Some(object)) = (&companion, tx.get(&id)?) {
+                companion.changed(&object)?;
+            }
+            Ok(answer)
         });
         self.rest_run(&entry, None, job).await
     }
@@ -67,8 +73,8 @@ fn members(takes: ActionBody, body: Json) -> Result<Map<String, Json>, Refusal> 
         fields.iter().filter(|field| field.required && !given(field)).map(|field| field.name).collect();
     body::refuse_missing(&missing)?;
     for field in fields.iter().filter(given) {
-        if !fits(field.kind, &members[field.name]) {
-            return Err(invalid(format!("`{}` must be {}", field.name, in_words(field.kind))));
+        if !is_kind(Node::Plain(&members[field.name]), field.kind) {
+            return Err(invalid(format!("`{}` must be {}", field.name, field.kind.in_words())));
         }
     }
     Ok(members)
@@ -76,28 +82,4 @@ fn members(takes: ActionBody, body: Json) -> Result<Map<String, Json>, Refusal> 
 
 fn invalid(message: String) -> Refusal {
     Refusal::new(WireCode::ValidationFailed, message)
-}
-
-fn fits(kind: Kind, value: &Json) -> bool {
-    match kind {
-        Kind::String => value.is_string(),
-        Kind::Boolean => value.is_boolean(),
-        Kind::Integer => value.is_u64() || value.is_i64(),
-        Kind::Number => value.is_number(),
-        Kind::Array => value.is_array(),
-        Kind::Object => value.is_object(),
-        Kind::Any => true,
-    }
-}
-
-fn in_words(kind: Kind) -> &'static str {
-    match kind {
-        Kind::String => "a string",
-        Kind::Boolean => "a boolean",
-        Kind::Integer => "an integer",
-        Kind::Number => "a number",
-        Kind::Array => "an array",
-        Kind::Object => "an object",
-        Kind::Any => "a value",
-    }
 }

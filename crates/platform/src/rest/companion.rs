@@ -23,6 +23,15 @@ pub trait Companion: Send + Sync {
         Ok(())
     }
 
+    /// Checks that what was decided holds for the object as a change or an action leaves it.
+    ///
+    /// # Errors
+    /// A refusal of the call.
+    fn changed(&self, object: &StoredObject) -> Result<(), DomainError> {
+        let _ = object;
+        Ok(())
+    }
+
     /// Checks that all these may be deleted, which go along with the object.
     ///
     /// # Errors
@@ -33,7 +42,7 @@ pub trait Companion: Send + Sync {
     }
 
     /// Writes what belongs to the effect, whose answer this is: a create's [`Made`](crate::Made), an
-    /// update's object, null for a delete.
+    /// update's object, whatever an action says, null for a delete.
     ///
     /// # Errors
     /// A fault of the store.

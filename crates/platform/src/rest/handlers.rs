@@ -159,6 +159,9 @@ impl Platform {
                 return Err(DomainError::VersionConflict { id, expected, found: object.version });
             }
             let object = draft::update(tx, &job_entry, &key, object, &given)?;
+            if let Some(companion) = &companion {
+                companion.changed(&object)?;
+            }
             representation(&job_entry, &object)
         });
         self.rest_run(&entry, None, job).await

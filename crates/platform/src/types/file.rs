@@ -1,5 +1,5 @@
-//! `file`: what is known of a file. Its bytes stand beside it, if it was uploaded with some; a document's
-//! text stands with the document, whose backing file is one of these.
+//! `file`: what is known of a file. Its bytes stand beside it, if it was uploaded with some; a
+//! document's text stands with the document, whose backing file is one of these.
 
 use crate::{
     Act, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,

@@ -5,8 +5,11 @@ use formwork_model::{Json, WireCode};
 use formwork_store::{DomainError, DomainTx};
 
 /// Demands that there is a model: of a route, or of a provider that names one where the properties
-/// don't. A provider of seed 4's example ("Parameters") has none. `who` is `An agent` or `A chat`, `needs` what
-/// it can get its model from.
+/// don't. A provider of seed 4's example ("Parameters") has none. `who` is `An agent` or `A chat`,
+/// `needs` what it can get its model from.
+///
+/// # Errors
+/// A refusal if there is none, or a fault of the store.
 pub(super) fn admit(
     tx: &mut dyn DomainTx,
     properties: &Json,

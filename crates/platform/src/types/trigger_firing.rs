@@ -109,6 +109,7 @@ pub(super) fn fire(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainE
         completeness: Completeness::Whole,
         actor: act.actor.clone(),
     };
-    let made = draft::create(tx, entry, act.key, &new_id("trg_fire"), Some(project), &given)?;
+    let id = new_id(entry.definition().id_prefix);
+    let made = draft::create(tx, entry, act.key, &id, Some(project), &given)?;
     representation(entry, &made.object)
 }

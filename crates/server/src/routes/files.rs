@@ -1,6 +1,6 @@
 //! The bytes of files: `/files/upload/base64`, `/files/{file_id}/download` and `…/download/base64`.
 
-use super::{Answer, Id, Reading, detached, json, take_project};
+use super::{Answer, Id, Reading, detached, json};
 use crate::endpoint::Endpoint;
 use crate::guard::Caller;
 use crate::openapi::reference;
@@ -86,11 +86,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn upload_base64(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::in_project(Gate::UploadFile, MOST_BODY);
-    let mut members = reading.read_fields(&app, &principal, request, (&FIELDS, &["content"])).await?;
-    let project = take_project(&mut members)?;
+    let members = reading.read_fields(&app, &principal, request, (&FIELDS, &["content"])).await?;
     let control = app.control.clone();
-    let made =
-        detached(async move { control.upload_file(&principal, project.as_ref(), members).await }).await?;
+    let made = detached(async move { control.upload_file(&principal, members).await }).await?;
     json(StatusCode::CREATED, &made)
 }
 

@@ -154,15 +154,6 @@ fn fields(
     if missing.is_empty() { Ok(members) } else { Err(ApiFailure::missing_fields(&missing)) }
 }
 
-/// Takes the project that a body names out of it.
-fn take_project(members: &mut serde_json::Map<String, Json>) -> Result<Option<ProjectId>, ApiFailure> {
-    match members.shift_remove("project_id") {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(id)) => Ok(Some(id.into())),
-        Some(_) => Err(ApiFailure::validation("`project_id` must be a string")),
-    }
-}
-
 /// The id in a path. One that is not even text names nothing.
 struct Id(String);
 

@@ -1,6 +1,6 @@
 //! `/orchestrations/validate`: checking a graph without making an orchestration.
 
-use super::{Answer, Reading, json, take_project};
+use super::{Answer, Reading, json};
 use crate::endpoint::Endpoint;
 use crate::guard::Caller;
 use crate::openapi::reference;
@@ -10,7 +10,6 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::routing::post;
 use formwork_control::{Control, Gate};
-use formwork_model::Json;
 
 /// What a check takes: what an orchestration has.
 const FIELDS: [&str; 7] =
@@ -35,8 +34,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn validate(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::in_project(Gate::ValidateOrchestration, app.options.body);
-    let mut members = reading.read_fields(&app, &principal, request, (&FIELDS, &["nodes", "edges"])).await?;
-    let project = take_project(&mut members)?;
-    let found = Control::validate_orchestration(&principal, project.as_ref(), &Json::Object(members))?;
+    let members = reading.read_fields(&app, &principal, request, (&FIELDS, &["nodes", "edges"])).await?;
+    let found = Control::validate_orchestration(&principal, members)?;
     json(StatusCode::OK, &views::validation(&found))
 }

@@ -95,7 +95,16 @@ async fn a_tag_is_changed_only_where_both_the_old_and_the_new_one_allow_it() {
         let by_formation =
             ada.world.send("PUT", &stack, Some(&json!({ "template": template(&change) }))).await;
         assert_same(&format!("from {from} to {to}"), &by_route, &by_formation, may);
-        for document in [document, of_stack] {
+        let mut documents = vec![document, of_stack];
+        for method in ["PUT", "PATCH"] {
+            let name = format!("{}{round}", method.to_lowercase());
+            let (_, document) = deployed(&world, &name, from).await;
+            let tags = json!({ "team": to });
+            let reply = ada.world.send(method, &format!("{document}/tags"), Some(&tags)).await;
+            assert_eq!(reply.status, if may { 200 } else { 403 }, "{method} {from} to {to}: {}", reply.text);
+            documents.push(document);
+        }
+        for document in documents {
             let tags = world.get(&document).await.body["tags"].clone();
             assert_eq!(tags, json!({ "team": if may { to } else { from } }));
         }

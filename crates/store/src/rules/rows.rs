@@ -49,16 +49,11 @@ fn put(tables: &mut dyn Tables, guard: &LeaseGuard, mut row: Row, before: Option
 
 /// The objects that a row is found by, sorted.
 pub(crate) fn objects_of(row: &Row) -> Vec<OwnedObject> {
-    let had = row.current.iter().chain(&row.deposed);
-    let had = had.map(|object| (&object.type_name, &object.native_id));
-    let making = row.intent.iter().filter_map(|intent| Some((&intent.type_name, intent.native_id.as_ref()?)));
-    let mut objects: Vec<_> = had
-        .chain(making)
-        .map(|(type_name, native_id)| OwnedObject {
-            native_id: native_id.clone(),
-            type_name: type_name.clone(),
-        })
-        .collect();
+    let owned = row.objects().map(|(type_name, native_id)| OwnedObject {
+        native_id: native_id.clone(),
+        type_name: type_name.clone(),
+    });
+    let mut objects: Vec<_> = owned.collect();
     objects.sort_unstable();
     objects.dedup();
     objects

@@ -3,7 +3,7 @@
 
 use super::CONVERSATION_ID;
 use crate::{
-    Act, ActionField, Completeness, PlatformCatalog, Refusal,
+    Act, ActionField, Completeness, Node, PlatformCatalog, Refusal,
     document::Document,
     draft::{self, Given},
     ids::new_id,
@@ -39,14 +39,10 @@ pub(super) fn fork(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainE
     let (said, total) = messages(tx, &act.object)?;
     let position = match act.body.get("position") {
         None | Some(Json::Null) => total,
-        Some(value) => {
-            value.as_u64().and_then(|at| usize::try_from(at).ok()).filter(|at| *at <= total).ok_or_else(
-                || {
-                    let message = format!("`position` must be from 0 to {total}, the number of messages");
-                    Refusal::new(WireCode::ValidationFailed, message)
-                },
-            )?
-        }
+        Some(value) => whole(value).filter(|at| *at <= total).ok_or_else(|| {
+            let message = format!("`position` must be from 0 to {total}, the number of messages");
+            Refusal::new(WireCode::ValidationFailed, message)
+        })?,
     };
     if position > said.len() {
         let message = format!("A fork takes {MOST} messages along at most");
@@ -72,6 +68,11 @@ pub(super) fn fork(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainE
         document.system.insert(POSITION.to_owned(), json!(position));
     })?;
     representation(act.entry, &forked)
+}
+
+/// A whole number, however it is written.
+fn whole(value: &Json) -> Option<usize> {
+    Node::Plain(value).integer().and_then(|number| usize::try_from(number).ok())
 }
 
 fn made(
