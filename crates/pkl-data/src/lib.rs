@@ -1,0 +1,1 @@
+//! What Pkl reads and writes, byte for byte: numbers, units, text, data formats.

@@ -1,0 +1,1 @@
+//! The formatter of Pkl source: stable, and true to meaning and comments.

@@ -1,0 +1,1 @@
+//! Java-syntax regular expressions with a step limit.
