@@ -1,1 +1,13 @@
 //! What Pkl reads and writes, byte for byte: numbers, units, text, data formats.
+//!
+//! Nothing here evaluates anything: a [`Tree`] is a finished value, and everything else is a pure
+//! function over text and trees.
+
+pub mod error;
+pub mod number;
+pub mod tree;
+pub mod units;
+
+pub use error::{PathStep, RenderError, RenderErrorCode};
+pub use number::Number;
+pub use tree::Tree;
