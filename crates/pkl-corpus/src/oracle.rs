@@ -129,7 +129,7 @@ impl Engine for Oracle {
         let files = tempfile::tempdir().map_err(unreadable)?;
         let ran = self.run(case, render, files.path())?;
         let stderr = String::from_utf8_lossy(&ran.stderr);
-        let report = report::parse(&report::localise(&stderr, case.directory()))?;
+        let report = report::parse(&stderr, case.directory())?;
         let result = match (report.failure, ran.status.success()) {
             (Some(failure), false) => Err(failure),
             (None, true) if *render == Render::Files => {
