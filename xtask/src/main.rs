@@ -2,7 +2,9 @@
 //!
 //! - `cargo xtask docs` writes the documents that are generated from the code;
 //! - `cargo xtask check` says whether they are what the code says;
-//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there).
+//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there);
+//! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
+//!   Pkl corpus from the official binary, or compares with it.
 
 mod bench;
 mod docs;
@@ -20,7 +22,9 @@ enum TaskError {
     Failed { command: String, stderr: String },
     #[error("{} generated file(s) are not what the code says: {}\nrun `cargo xtask docs`", .0.len(), .0.join(", "))]
     Stale(Vec<String>),
-    #[error("usage: cargo xtask docs | check | bench [--write]")]
+    #[error(transparent)]
+    Corpus(#[from] pkl_corpus::CommandError),
+    #[error("usage: cargo xtask docs | check | bench [--write] | corpus bless | corpus check")]
     Usage,
 }
 
@@ -32,6 +36,7 @@ fn main() -> ExitCode {
         ["check"] => docs::check(),
         ["bench"] => bench::run(false),
         ["bench", "--write"] => bench::run(true),
+        ["corpus", rest @ ..] => pkl_corpus::run(&root(), rest).map_err(TaskError::Corpus),
         _ => Err(TaskError::Usage),
     };
     match done {
