@@ -228,7 +228,15 @@ const MAX_FRAMES: usize = 200;
 
 impl Raised {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Failure {
-        Box::new(Self { code, message: message.into(), hint: None, fatal: false, pending: None, frames: Vec::new(), omitted: 0 })
+        Box::new(Self {
+            code,
+            message: message.into(),
+            hint: None,
+            fatal: false,
+            pending: None,
+            frames: Vec::new(),
+            omitted: 0,
+        })
     }
 
     pub(crate) fn with_hint(mut self: Box<Self>, hint: impl Into<String>) -> Failure {

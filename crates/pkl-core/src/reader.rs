@@ -5,7 +5,7 @@ mod glob;
 mod uri;
 
 pub use builtin::{EnvReader, FileReader, ModulePathReader, PropertyReader};
-pub(crate) use builtin::LibraryReader;
+pub(crate) use builtin::{LibraryReader, file_uri};
 pub(crate) use uri::{has_scheme, resolve, scheme};
 
 use std::time::Instant;
@@ -61,7 +61,10 @@ impl Readers {
             return self.resolve_triple_dot(base, rest);
         }
         resolve(base, uri).ok_or_else(|| {
-            Raised::new(ErrorCode::NotFound, format!("Cannot resolve relative URI `{uri}` from module `{base}`."))
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
+            )
         })
     }
 
@@ -77,7 +80,9 @@ impl Readers {
             if candidate == previous {
                 break;
             }
-            if candidate != base && self.module_reader(&candidate).is_some_and(|reader| reader.read(&candidate).is_ok()) {
+            if candidate != base
+                && self.module_reader(&candidate).is_some_and(|reader| reader.read(&candidate).is_ok())
+            {
                 return Ok(candidate);
             }
             previous = candidate;
@@ -90,7 +95,9 @@ impl Readers {
     /// The text of a module.
     pub(crate) fn read_module(&self, uri: &str) -> Result<String> {
         if !self.allowed_modules.permits(uri) {
-            let message = format!("Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`).");
+            let message = format!(
+                "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
+            );
             return Err(Raised::new(ErrorCode::NotAllowed, message));
         }
         let Some(reader) = self.module_reader(uri) else {
@@ -102,21 +109,27 @@ impl Readers {
     /// The absolute form of a resource's URI as written in the module `base`.
     pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
         if let Some(position) = uri.find(|character: char| character == ' ' || character.is_control()) {
-            let message = format!("Resource URI `{uri}` has invalid syntax.\n\nIllegal character at index {position}");
+            let message =
+                format!("Resource URI `{uri}` has invalid syntax.\n\nIllegal character at index {position}");
             return Err(Raised::new(ErrorCode::InvalidUri, message));
         }
         if has_scheme(uri) {
             return Ok(uri.to_owned());
         }
         resolve(base, uri).ok_or_else(|| {
-            Raised::new(ErrorCode::NotFound, format!("Cannot resolve relative URI `{uri}` from module `{base}`."))
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
+            )
         })
     }
 
     /// A resource, or `None` if there is none.
     pub(crate) fn read_resource(&self, uri: &str) -> Result<Option<Resource>> {
         if !self.allowed_resources.permits(uri) {
-            let message = format!("Refusing to read resource `{uri}` because it does not match any entry in the resource allowlist (`--allowed-resources`).");
+            let message = format!(
+                "Refusing to read resource `{uri}` because it does not match any entry in the resource allowlist (`--allowed-resources`)."
+            );
             return Err(Raised::new(ErrorCode::NotAllowed, message));
         }
         let Some(reader) = self.resource_reader(uri) else {
@@ -135,7 +148,12 @@ impl Readers {
     }
 
     /// Names and URIs of the modules that match a pattern.
-    pub(crate) fn glob_modules(&self, base: &str, pattern: &str, deadline: Option<Instant>) -> Result<Vec<(String, String)>> {
+    pub(crate) fn glob_modules(
+        &self,
+        base: &str,
+        pattern: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<(String, String)>> {
         let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("module", &absolute)));
@@ -144,7 +162,12 @@ impl Readers {
     }
 
     /// Names and URIs of the resources that match a pattern.
-    pub(crate) fn glob_resources(&self, base: &str, pattern: &str, deadline: Option<Instant>) -> Result<Vec<(String, String)>> {
+    pub(crate) fn glob_resources(
+        &self,
+        base: &str,
+        pattern: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<(String, String)>> {
         let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.resource_reader(&absolute) else {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("resource", &absolute)));
@@ -157,7 +180,10 @@ impl Readers {
             return Ok(pattern.to_owned());
         }
         resolve(base, pattern).ok_or_else(|| {
-            Raised::new(ErrorCode::NotFound, format!("Cannot resolve relative URI `{pattern}` from module `{base}`."))
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{pattern}` from module `{base}`."),
+            )
         })
     }
 }

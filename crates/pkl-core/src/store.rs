@@ -1,13 +1,14 @@
 //! Modules that were read, parsed and lowered: shared by all evaluations of a host, never changed.
 
 use elsa::sync::FrozenVec;
-use pkl_parser::{Interner, Symbol, parse_module};
+use pkl_parser::{Interner, Origin, Symbol, check_expression, check_module, parse_expression, parse_module};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::{ErrorCode, Failure, Raised};
 use crate::ir::{
-    Body, ClassIr, ClassMembers, Code, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode, ModuleIr, Parameter,
+    Body, ClassIr, ClassMembers, Code, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
+    ModuleIr, Parameter,
 };
 use crate::lower::{self, Context, Numbers, Words};
 use crate::stdlib;
@@ -60,7 +61,10 @@ impl Store {
             return Ok(self.module(id));
         }
         let mut parsed = parse_module(&source, &self.interner);
-        let diagnostics = std::mem::take(&mut parsed.diagnostics);
+        let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
+        if diagnostics.is_empty() && !uri.starts_with("pkl:") {
+            diagnostics = check_module(&source, &parsed, &self.interner, Origin::User);
+        }
         let id = IrId(u32::try_from(self.modules.len()).expect("modules fill memory before they fill u32"));
         let module = lower::lower_module(id, uri, source, parsed, &self.interner, &self.numbers, &self.words);
         self.modules.push(Box::new(module));
@@ -71,6 +75,43 @@ impl Store {
         let mut error = Raised::new(ErrorCode::Syntax, first.message.clone()).locate(id, first.span);
         error.hint.clone_from(&first.hint);
         Err(error.leave(|| self.module(id).name.to_string()))
+    }
+
+    /// Parses and lowers an expression in the scope of a module.
+    pub(crate) fn add_expression(&self, text: &str, module: &ModuleIr) -> Result<&ModuleIr, Failure> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parsed = parse_expression(text, &self.interner);
+        let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
+        if diagnostics.is_empty() {
+            diagnostics = check_expression(text, &parsed, &self.interner);
+        }
+        let id = IrId(u32::try_from(self.modules.len()).expect("modules fill memory before they fill u32"));
+        let root = pkl_parser::ast::Module {
+            span: pkl_parser::Span::default(),
+            decl: None,
+            imports: pkl_parser::ast::List::EMPTY,
+            members: pkl_parser::ast::List::EMPTY,
+        };
+        let expr = parsed.root;
+        let outline = pkl_parser::Parsed { ast: parsed.ast, root, diagnostics: Vec::new() };
+        let ir = lower::lower_module(
+            id,
+            "repl:text",
+            text.into(),
+            outline,
+            &self.interner,
+            &self.numbers,
+            &self.words,
+        );
+        self.modules.push(Box::new(ir));
+        drop(known);
+        let ir = self.module(id);
+        if let Some(first) = diagnostics.first() {
+            let error = Raised::new(ErrorCode::Syntax, first.message.clone()).locate(id, first.span);
+            return Err(error.leave(String::new));
+        }
+        ir.expression.get_or_init(|| lower::lower_expression(self.context(id), &module.scope, expr));
+        Ok(ir)
     }
 
     fn given_members(&self) -> &[Member; 3] {
@@ -115,7 +156,10 @@ impl Store {
 
     pub(crate) fn member_type<'a>(&self, member: &'a Member) -> Option<&'a Code> {
         member.ty?;
-        member.type_code.get_or_init(|| lower::lower_member_type(self.context(member.module), member)).as_ref()
+        member
+            .type_code
+            .get_or_init(|| lower::lower_member_type(self.context(member.module), member))
+            .as_ref()
     }
 
     pub(crate) fn method_code<'a>(&self, method: &'a Method) -> &'a MethodCode {

@@ -5,8 +5,11 @@ mod objects;
 mod shapes;
 mod strings;
 
-pub(crate) use collections::{MapBuffer};
-pub(crate) use objects::{Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object, ObjectFlags, Order, Slot, TypeAlias};
+pub(crate) use collections::MapBuffer;
+pub(crate) use objects::{
+    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object,
+    ObjectFlags, Order, Slot, TypeAlias,
+};
 pub(crate) use shapes::{PropertyKey, Shapes};
 
 use pkl_data::units::{DataSize, Duration};
@@ -33,7 +36,8 @@ impl IntSeq {
     /// How many numbers there are.
     pub fn len(self) -> usize {
         let (start, end, step) = (i128::from(self.start), i128::from(self.end), i128::from(self.step));
-        let count = if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
+        let count =
+            if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
     }
 

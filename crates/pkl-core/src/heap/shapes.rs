@@ -27,11 +27,8 @@ pub(crate) struct Shape {
 
 impl Shape {
     fn new(keys: Box<[PropertyKey]>) -> Self {
-        let index = if keys.len() <= SMALL {
-            FxHashMap::default()
-        } else {
-            keys.iter().copied().zip(0..).collect()
-        };
+        let index =
+            if keys.len() <= SMALL { FxHashMap::default() } else { keys.iter().copied().zip(0..).collect() };
         Self { keys, index }
     }
 
@@ -92,7 +89,12 @@ impl Shapes {
     }
 
     /// The shape of `base` grown by the keys of one body that it lacks. `body` identifies the key list.
-    pub(crate) fn grow(&mut self, base: ShapeId, body: usize, keys: impl Iterator<Item = PropertyKey>) -> ShapeId {
+    pub(crate) fn grow(
+        &mut self,
+        base: ShapeId,
+        body: usize,
+        keys: impl Iterator<Item = PropertyKey>,
+    ) -> ShapeId {
         if let Some(&known) = self.grown.get(&(base, body)) {
             return known;
         }

@@ -10,7 +10,10 @@ use crate::value::{StringId, Value};
 enum Text {
     Whole(Arc<str>),
     /// The first `len` bytes of a buffer.
-    Prefix { buffer: u32, len: u32 },
+    Prefix {
+        buffer: u32,
+        len: u32,
+    },
 }
 
 /// All strings of one evaluation.
@@ -64,7 +67,9 @@ impl Heap<'_> {
         }
         let right_text = self.shared_text(right);
         let buffer = match self.strings.texts[left.index()] {
-            Text::Prefix { buffer, len } if self.strings.buffers[buffer as usize].len() == len as usize => buffer,
+            Text::Prefix { buffer, len } if self.strings.buffers[buffer as usize].len() == len as usize => {
+                buffer
+            }
             _ => {
                 let mut text = String::with_capacity((left_len + right_len) * 2);
                 text.push_str(self.text(left));

@@ -66,7 +66,10 @@ pub(crate) enum Expr {
     /// A variable of this frame.
     Local(u32),
     /// A captured variable.
-    Captured { depth: u32, index: u32 },
+    Captured {
+        depth: u32,
+        index: u32,
+    },
     /// `this`
     This,
     /// The receiver so many objects outward: `outer` is one, `module` the outermost.
@@ -74,47 +77,130 @@ pub(crate) enum Expr {
     /// A property of a lexically enclosing object.
     Lexical(Lexical),
     /// A name that is in no scope: a property of `this`. The variable is set where `this` is one.
-    Implicit { name: Symbol, this: Option<ExprIx> },
+    Implicit {
+        name: Symbol,
+        this: Option<ExprIx>,
+    },
     /// A property of the base module.
-    Base { name: Symbol, site: Site },
-    Property { receiver: ExprIx, name: Symbol, null_safe: bool },
-    SuperProperty { name: Symbol },
+    Base {
+        name: Symbol,
+        site: Site,
+    },
+    Property {
+        receiver: ExprIx,
+        name: Symbol,
+        null_safe: bool,
+    },
+    SuperProperty {
+        name: Symbol,
+    },
     SuperSubscript(ExprIx),
     /// The inherited value of the member being evaluated, or its default.
     Inherited,
     /// The value that `new { … }` amends where it stands.
     InferredParent(Inferred),
     /// A call of a method of a lexically enclosing object.
-    CallLexical { level: u32, name: Symbol, args: Box<[ExprIx]> },
+    CallLexical {
+        level: u32,
+        name: Symbol,
+        args: Box<[ExprIx]>,
+    },
     /// A call of a local method.
-    CallLocal { level: u32, method: Arc<Method>, args: Box<[ExprIx]> },
+    CallLocal {
+        level: u32,
+        method: Arc<Method>,
+        args: Box<[ExprIx]>,
+    },
     /// A call of a method of the base module.
-    CallBase { name: Symbol, args: Box<[ExprIx]>, site: Site },
+    CallBase {
+        name: Symbol,
+        args: Box<[ExprIx]>,
+        site: Site,
+    },
     /// A call of a method of `this`.
-    CallImplicit { name: Symbol, args: Box<[ExprIx]>, this: Option<ExprIx> },
-    CallMethod { receiver: ExprIx, name: Symbol, args: Box<[ExprIx]>, null_safe: bool },
-    CallSuper { name: Symbol, args: Box<[ExprIx]> },
-    Collect { kind: Collect, args: Box<[ExprIx]> },
-    Subscript { receiver: ExprIx, index: ExprIx },
+    CallImplicit {
+        name: Symbol,
+        args: Box<[ExprIx]>,
+        this: Option<ExprIx>,
+    },
+    CallMethod {
+        receiver: ExprIx,
+        name: Symbol,
+        args: Box<[ExprIx]>,
+        null_safe: bool,
+    },
+    CallSuper {
+        name: Symbol,
+        args: Box<[ExprIx]>,
+    },
+    Collect {
+        kind: Collect,
+        args: Box<[ExprIx]>,
+    },
+    Subscript {
+        receiver: ExprIx,
+        index: ExprIx,
+    },
     NonNull(ExprIx),
-    Unary { op: UnaryOp, operand: ExprIx },
-    Binary { op: BinaryOp, left: ExprIx, right: ExprIx },
-    Is { operand: ExprIx, ty: TyIx },
-    As { operand: ExprIx, ty: TyIx },
-    If { condition: ExprIx, then: ExprIx, otherwise: ExprIx },
-    Let { slot: u32, ty: Option<TyIx>, value: ExprIx, body: ExprIx },
-    Lambda { lambda: Box<Lambda>, visible: u32 },
+    Unary {
+        op: UnaryOp,
+        operand: ExprIx,
+    },
+    Binary {
+        op: BinaryOp,
+        left: ExprIx,
+        right: ExprIx,
+    },
+    Is {
+        operand: ExprIx,
+        ty: TyIx,
+    },
+    As {
+        operand: ExprIx,
+        ty: TyIx,
+    },
+    If {
+        condition: ExprIx,
+        then: ExprIx,
+        otherwise: ExprIx,
+    },
+    Let {
+        slot: u32,
+        ty: Option<TyIx>,
+        value: ExprIx,
+        body: ExprIx,
+    },
+    Lambda {
+        lambda: Box<Lambda>,
+        visible: u32,
+    },
     /// `new T { … }`
-    New { ty: TyIx, body: Option<Box<LazyBody>> },
-    Amend { receiver: ExprIx, body: Box<LazyBody> },
+    New {
+        ty: TyIx,
+        body: Option<Box<LazyBody>>,
+    },
+    Amend {
+        receiver: ExprIx,
+        body: Box<LazyBody>,
+    },
     Throw(ExprIx),
     Trace(ExprIx),
-    Import { uri: Arc<str>, glob: bool, site: Site },
-    Read { kind: ReadKind, uri: ExprIx },
+    Import {
+        uri: Arc<str>,
+        glob: bool,
+        site: Site,
+    },
+    Read {
+        kind: ReadKind,
+        uri: ExprIx,
+    },
     /// The default value of the declared type of the property being evaluated.
     TypeDefault,
     /// A property or method that must be const and isn't.
-    NotConst { name: Symbol, method: bool },
+    NotConst {
+        name: Symbol,
+        method: bool,
+    },
     /// `outer` or `super` where there is none.
     Misplaced(&'static str),
 }
@@ -158,13 +244,28 @@ pub(crate) enum Ty {
     Module(u32),
     StringLiteral(Arc<str>),
     /// A class or alias by name, with type arguments.
-    Named { path: Box<[Symbol]>, args: Box<[TyIx]>, site: Site },
+    Named {
+        path: Box<[Symbol]>,
+        args: Box<[TyIx]>,
+        site: Site,
+    },
     /// A type parameter of the enclosing alias.
     AliasParameter(u32),
     /// A type parameter of a class or method: anything.
     Variable(Symbol),
     Nullable(TyIx),
-    Union { members: Box<[TyIx]>, default: Option<u32>, literals: Option<Box<rustc_hash::FxHashSet<Arc<str>>>> },
-    Constrained { base: TyIx, slot: u32, constraints: Box<[ExprIx]> },
-    Function { params: Box<[TyIx]>, result: TyIx },
+    Union {
+        members: Box<[TyIx]>,
+        default: Option<u32>,
+        literals: Option<Box<rustc_hash::FxHashSet<Arc<str>>>>,
+    },
+    Constrained {
+        base: TyIx,
+        slot: u32,
+        constraints: Box<[ExprIx]>,
+    },
+    Function {
+        params: Box<[TyIx]>,
+        result: TyIx,
+    },
 }

@@ -8,10 +8,12 @@ mod module;
 mod scope;
 
 pub(crate) use expr::{
-    BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Parameter, Part, ReadKind, Ty, TyIx, UnaryOp,
+    BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Parameter, Part, ReadKind, Ty, TyIx,
+    UnaryOp,
 };
 pub(crate) use module::{
-    AliasIr, Body, ClassIr, ClassMembers, ImportIr, LazyBody, Member, MemberSource, Method, MethodCode, MethodKind, ModuleIr, ModuleLink, Modifiers, Op, Variable,
+    AliasIr, Body, ClassIr, ClassMembers, ImportIr, LazyBody, Member, MemberSource, Method, MethodCode,
+    MethodKind, Modifiers, ModuleIr, ModuleLink, Op, Variable,
 };
 pub(crate) use scope::{Barrier, Found, FoundMethod, MethodRef, Name, Names, Scope, ScopeKind};
 

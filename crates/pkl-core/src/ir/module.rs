@@ -36,6 +36,8 @@ pub(crate) struct ModuleIr {
     pub(crate) classes: Vec<ClassIr>,
     pub(crate) aliases: Vec<AliasIr>,
     pub(crate) imports: Vec<ImportIr>,
+    /// If this stands for an expression of a host: its code.
+    pub(crate) expression: OnceLock<Code>,
     /// Byte offsets of line starts, for messages.
     pub(crate) lines: OnceLock<Vec<u32>>,
 }

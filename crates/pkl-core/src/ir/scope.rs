@@ -66,8 +66,14 @@ pub(crate) struct Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Local(u32),
-    Captured { depth: u32, index: u32 },
-    Property { level: u32, key: PropertyKey },
+    Captured {
+        depth: u32,
+        index: u32,
+    },
+    Property {
+        level: u32,
+        key: PropertyKey,
+    },
     /// It would be a property, but must be const.
     NotConst,
     Nowhere,

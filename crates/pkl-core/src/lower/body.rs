@@ -7,12 +7,22 @@ use std::sync::{Arc, OnceLock};
 
 use super::{Context, Lowerer, captured};
 use crate::heap::PropertyKey;
-use crate::ir::{Body, LazyBody, Member, MemberSource, Method, MethodKind, MethodRef, Modifiers, Name, Names, Op, Scope, ScopeKind, Variable};
+use crate::ir::{
+    Body, LazyBody, Member, MemberSource, Method, MethodKind, MethodRef, Modifiers, Name, Names, Op, Scope,
+    ScopeKind, Variable,
+};
 
 /// Lowers an object body.
 pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody) -> Body {
     let node = cx.ast[lazy.ast];
-    let mut names = NameCollector { cx, names: Names::default(), methods: Vec::new(), seen: FxHashSet::default(), duplicate: None, local_keys: FxHashMap::default() };
+    let mut names = NameCollector {
+        cx,
+        names: Names::default(),
+        methods: Vec::new(),
+        seen: FxHashSet::default(),
+        duplicate: None,
+        local_keys: FxHashMap::default(),
+    };
     names.collect(node.members, true);
     let NameCollector { names, methods, duplicate, local_keys, .. } = names;
     let names = Arc::new(names);
@@ -185,7 +195,8 @@ impl BodyBuilder<'_> {
                 let condition = self.lowerer.expr(condition);
                 let ast = self.lowerer.cx.ast;
                 let then = self.ops(ast[then].members, iteration);
-                let otherwise = otherwise.map(|body| self.ops(ast[body].members, iteration)).unwrap_or_default();
+                let otherwise =
+                    otherwise.map(|body| self.ops(ast[body].members, iteration)).unwrap_or_default();
                 Op::When { condition, then, otherwise }
             }
             ObjectMemberKind::For { variables, iterable, body } => {
@@ -273,7 +284,8 @@ impl BodyBuilder<'_> {
 
     fn add(&mut self, member: Member) -> u32 {
         self.members.push(member);
-        u32::try_from(self.members.len() - 1).expect("a bounded source has fewer members than u32 has numbers")
+        u32::try_from(self.members.len() - 1)
+            .expect("a bounded source has fewer members than u32 has numbers")
     }
 }
 

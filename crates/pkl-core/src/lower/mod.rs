@@ -14,7 +14,10 @@ use pkl_parser::{Interner, Span, Symbol};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::ir::{Barrier, Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode, MethodKind, ModuleIr, Names, Parameter, Scope, ScopeKind, Site, Ty, TyIx};
+use crate::ir::{
+    Barrier, Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
+    MethodKind, ModuleIr, Names, Parameter, Scope, ScopeKind, Site, Ty, TyIx,
+};
 
 /// Numbers that are unique in a store.
 #[derive(Debug, Default)]
@@ -93,13 +96,15 @@ impl<'a> Lowerer<'a> {
     fn push(&mut self, expr: Expr, span: Span) -> ExprIx {
         self.code.exprs.push(expr);
         self.code.spans.push(span);
-        u32::try_from(self.code.exprs.len() - 1).expect("a bounded source has fewer nodes than u32 has numbers")
+        u32::try_from(self.code.exprs.len() - 1)
+            .expect("a bounded source has fewer nodes than u32 has numbers")
     }
 
     fn push_type(&mut self, ty: Ty, span: Span) -> TyIx {
         self.code.types.push(ty);
         self.code.type_spans.push(span);
-        u32::try_from(self.code.types.len() - 1).expect("a bounded source has fewer nodes than u32 has numbers")
+        u32::try_from(self.code.types.len() - 1)
+            .expect("a bounded source has fewer nodes than u32 has numbers")
     }
 
     /// Takes a variable, visible from here on.

@@ -7,7 +7,10 @@ use std::sync::{Arc, OnceLock};
 use super::body::method;
 use super::{Context, Numbers, Words};
 use crate::heap::PropertyKey;
-use crate::ir::{AliasIr, Barrier, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, ModuleIr, ModuleLink, Modifiers, Name, Names, Scope, ScopeKind};
+use crate::ir::{
+    AliasIr, Barrier, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers,
+    ModuleIr, ModuleLink, Name, Names, Scope, ScopeKind,
+};
 
 /// Lowers the outline of a module: its names. Classes and bodies follow when they are used.
 pub(crate) fn lower_module(
@@ -64,6 +67,7 @@ pub(crate) fn lower_module(
         classes,
         aliases,
         imports,
+        expression: OnceLock::new(),
         lines: OnceLock::new(),
         source,
         ast,
@@ -194,7 +198,9 @@ fn lower_declared_class(cx: Context<'_>, class: &ClassIr, id: ast::ClassId) -> C
                 } else {
                     PropertyKey::Named(name)
                 };
-                names.properties.insert(name, Name { key, constant: modifiers.contains(ModifierKind::Const) });
+                names
+                    .properties
+                    .insert(name, Name { key, constant: modifiers.contains(ModifierKind::Const) });
             }
             ast::ClassMember::Method(id) => add_method_name(cx, id, Some(class.name), &mut names),
         }
@@ -230,8 +236,7 @@ fn class_method(
 ) -> Arc<crate::ir::Method> {
     let declared = &cx.ast[id];
     let local = names.methods.get(&declared.name.symbol).and_then(|found| found.local.clone());
-    let method =
-        local.unwrap_or_else(|| method(cx, id, cx.ast.modifier_set(declared.modifiers), class_name));
+    let method = local.unwrap_or_else(|| method(cx, id, cx.ast.modifier_set(declared.modifiers), class_name));
     // Two declarations of one name share a scope; the second one wins, as for any duplicate.
     let _already_set = method.scope.set(Arc::clone(scope));
     method

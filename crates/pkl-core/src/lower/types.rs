@@ -23,8 +23,10 @@ impl Lowerer<'_> {
                 self.scoped(|lowerer| {
                     let slot = lowerer.take_slot();
                     lowerer.scope = lowerer.scope.inside(ScopeKind::This { slot });
-                    let constraints =
-                        lowerer.cx.ast[constraints].iter().map(|&constraint| lowerer.expr(constraint)).collect();
+                    let constraints = lowerer.cx.ast[constraints]
+                        .iter()
+                        .map(|&constraint| lowerer.expr(constraint))
+                        .collect();
                     Ty::Constrained { base, slot, constraints }
                 })
             }

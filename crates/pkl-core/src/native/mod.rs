@@ -36,8 +36,8 @@
 //! is that of the call. A loop whose length a program decides calls `vm.tick()?` in each round, so that
 //! limits hold, and `vm.check_count(n)?` before it makes `n` values at once.
 
-pub(crate) mod args;
 mod any;
+pub(crate) mod args;
 mod int;
 mod list;
 mod string;

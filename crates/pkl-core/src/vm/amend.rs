@@ -122,7 +122,8 @@ impl<'ir> Vm<'ir> {
             return Err(duplicate(&self.text_of(name)).locate(body.module, span));
         }
         if body.params.len() != args.len() {
-            let message = format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
+            let message =
+                format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
         let base = self.stack.len();
@@ -192,7 +193,8 @@ impl<'ir> Vm<'ir> {
         }
         for member in &body.members {
             let Some(key) = member.key else { continue };
-            let position = self.heap.shapes.get(shape).position(key).expect("the shape was grown by this key");
+            let position =
+                self.heap.shapes.get(shape).position(key).expect("the shape was grown by this key");
             *self.heap.slot_mut(slots + position) = slot(member, object, env);
         }
         let old_items = self.heap.object(parent).items;
@@ -237,7 +239,8 @@ impl<'ir> Vm<'ir> {
             ObjectKind::Listing | ObjectKind::Mapping if name == self.words.default => Ok(()),
             ObjectKind::Listing | ObjectKind::Mapping => {
                 let class = self.class_name(class);
-                let message = format!("Object of type `{class}` cannot have a property (other than `default`).");
+                let message =
+                    format!("Object of type `{class}` cannot have a property (other than `default`).");
                 Err(Raised::new(ErrorCode::InvalidMember, message))
             }
         };
@@ -282,8 +285,16 @@ impl<'ir> Vm<'ir> {
     }
 
     fn finish(&mut self, building: Building<'ir>) {
-        let Building { object, parent, kind, properties, mut items, inherited_elements, inherited_entries, .. } =
-            building;
+        let Building {
+            object,
+            parent,
+            kind,
+            properties,
+            mut items,
+            inherited_elements,
+            inherited_entries,
+            ..
+        } = building;
         let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
         let shape = self.heap.shapes.grow_once(parent_shape, properties.iter().map(|(key, _)| *key));
         let old_len = self.heap.shapes.get(parent_shape).len();
@@ -404,7 +415,8 @@ impl<'ir> Vm<'ir> {
                     let first = base + body.first_slot as usize;
                     let values = self.stack[first..=base + value.slot as usize].into();
                     self.heap.charge(32);
-                    let outer = if body.captures { self.outer_env(env, building) } else { building.frame.env };
+                    let outer =
+                        if body.captures { self.outer_env(env, building) } else { building.frame.env };
                     let iteration = self.heap.add_env(crate::heap::Env { parent: outer, values });
                     self.run_iteration(building, ops, iteration)?;
                 }
@@ -429,7 +441,12 @@ impl<'ir> Vm<'ir> {
         self.run_ops(building, ops, Some(env))
     }
 
-    fn add_property(&mut self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) -> Result<()> {
+    fn add_property(
+        &mut self,
+        building: &mut Building<'ir>,
+        key: PropertyKey,
+        slot: Slot<'ir>,
+    ) -> Result<()> {
         if building.properties.iter().any(|(known, _)| *known == key) {
             let name = match key {
                 PropertyKey::Named(name) => self.text_of(name),
@@ -480,7 +497,12 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn override_element(&mut self, building: &mut Building<'ir>, index: usize, slot: Slot<'ir>) -> Result<()> {
+    fn override_element(
+        &mut self,
+        building: &mut Building<'ir>,
+        index: usize,
+        slot: Slot<'ir>,
+    ) -> Result<()> {
         if !building.touched_elements.insert(index) {
             return Err(duplicate(&index.to_string()));
         }
@@ -515,8 +537,10 @@ impl<'ir> Vm<'ir> {
         env: Option<EnvId>,
     ) -> Result<()> {
         let Some(items) = self.heap.object(building.parent).items else { return Ok(()) };
-        let elements = (0..building.inherited_elements).map(|position| MemberRef::Element(items, narrow(position)));
-        let entries = (0..building.inherited_entries).map(|position| MemberRef::Entry(items, narrow(position)));
+        let elements =
+            (0..building.inherited_elements).map(|position| MemberRef::Element(items, narrow(position)));
+        let entries =
+            (0..building.inherited_entries).map(|position| MemberRef::Entry(items, narrow(position)));
         let all: Vec<MemberRef> = elements.chain(entries).collect();
         let frame = building.frame;
         for place in all {
@@ -605,7 +629,12 @@ impl<'ir> Vm<'ir> {
         Ok(Value::Object(object))
     }
 
-    fn give_entries(&mut self, object: ObjectId, entries: &[(Value, Value)], order: Vec<Order>) -> Result<ItemsId> {
+    fn give_entries(
+        &mut self,
+        object: ObjectId,
+        entries: &[(Value, Value)],
+        order: Vec<Order>,
+    ) -> Result<ItemsId> {
         let mut items = Items { order, ..Items::default() };
         for &(key, value) in entries {
             let hash = self.hash(key)?;

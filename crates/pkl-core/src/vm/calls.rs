@@ -9,7 +9,10 @@ use crate::ir::{Code, Method, MethodKind, Site};
 use crate::value::{EnvId, FunctionId, ObjectId, Value};
 
 pub(crate) fn wrong_count(expected: usize, got: usize) -> Failure {
-    Raised::new(ErrorCode::WrongArgumentCount, format!("Expected {expected} function arguments but got {got}."))
+    Raised::new(
+        ErrorCode::WrongArgumentCount,
+        format!("Expected {expected} function arguments but got {got}."),
+    )
 }
 
 impl<'ir> Vm<'ir> {
@@ -56,7 +59,8 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn call_super(&mut self, frame: &Frame<'ir>, name: Symbol, base: usize) -> Result<Value> {
         let owner = self.heap.object(frame.owner);
-        let class = if owner.flags.prototype { self.heap.class(owner.class).superclass } else { Some(owner.class) };
+        let class =
+            if owner.flags.prototype { self.heap.class(owner.class).superclass } else { Some(owner.class) };
         let found = class.and_then(|class| self.heap.class(class).methods.get(&name).copied());
         match found {
             Some(found) => {
@@ -174,7 +178,9 @@ impl<'ir> Vm<'ir> {
         let name = self.text_of(name);
         match class.kind {
             crate::heap::ClassKind::Module => format!("{}#{name}", module.name),
-            crate::heap::ClassKind::Declared => format!("{}#{}.{name}", module.name, self.text_of(class.name)),
+            crate::heap::ClassKind::Declared => {
+                format!("{}#{}.{name}", module.name, self.text_of(class.name))
+            }
         }
     }
 
@@ -230,7 +236,8 @@ impl<'ir> Vm<'ir> {
                             Some(Value::Object(object)) => object,
                             _ => self.empty_dynamic()?,
                         };
-                        self.amend_object(object, body, &frame, if has_params { args } else { &[] }).map(Value::Object)
+                        self.amend_object(object, body, &frame, if has_params { args } else { &[] })
+                            .map(Value::Object)
                     }
                     Value::Object(object) => self
                         .amend_object(object, body, &frame, if has_params { args } else { &[] })

@@ -40,10 +40,16 @@ impl<'ir> Vm<'ir> {
         self.make_class(Owner::Declared(module), ir, superclass, ClassKind::Declared)
     }
 
-    fn superclass(&mut self, module: ModuleId, ir: &'ir ClassIr, ty: pkl_parser::ast::TypeId) -> Result<ClassId> {
+    fn superclass(
+        &mut self,
+        module: ModuleId,
+        ir: &'ir ClassIr,
+        ty: pkl_parser::ast::TypeId,
+    ) -> Result<ClassId> {
         let module_ir = self.module(module).ir;
         let node = module_ir.ast[ty];
-        let locate = |error: Failure| error.locate(module_ir.id, node.span).leave(|| module_ir.name.to_string());
+        let locate =
+            |error: Failure| error.locate(module_ir.id, node.span).leave(|| module_ir.name.to_string());
         let path: Vec<Symbol> = match node.kind {
             pkl_parser::ast::TypeKind::Declared { name, .. } => {
                 module_ir.ast[name].iter().map(|part| part.symbol).collect()
@@ -119,12 +125,22 @@ impl<'ir> Vm<'ir> {
             methods.insert(method.name, ClassMethod { method, class: id });
         }
         for member in &members.properties {
-            if let (Some(PropertyKey::Named(name)), MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default | MemberSource::External | MemberSource::Given) =
-                (member.key, member.source)
+            if let (
+                Some(PropertyKey::Named(name)),
+                MemberSource::Expr(_)
+                | MemberSource::Bodies(_)
+                | MemberSource::Default
+                | MemberSource::External
+                | MemberSource::Given,
+            ) = (member.key, member.source)
             {
                 let inherited = properties.get(&name).copied();
                 self.check_override(ir, member, inherited)?;
-                let typed = if member.ty.is_some() { Some((member, id)) } else { inherited.and_then(|known: ClassProperty<'ir>| known.typed) };
+                let typed = if member.ty.is_some() {
+                    Some((member, id))
+                } else {
+                    inherited.and_then(|known: ClassProperty<'ir>| known.typed)
+                };
                 let mut modifiers = member.modifiers;
                 if let Some(known) = inherited
                     && known.modifiers.contains(ModifierKind::Hidden)
@@ -209,7 +225,9 @@ impl<'ir> Vm<'ir> {
             let message = if before {
                 format!("Missing modifier `{word}` on property `{name}`, which is `{word}` in `{owner}`.")
             } else {
-                format!("Cannot apply modifier `{word}` to property `{name}`, which is not `{word}` in `{owner}`.")
+                format!(
+                    "Cannot apply modifier `{word}` to property `{name}`, which is not `{word}` in `{owner}`."
+                )
             };
             let class_name = self.text_of(class.name);
             return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
@@ -324,11 +342,17 @@ impl<'ir> Vm<'ir> {
             {
                 let word = if modifiers.contains(ModifierKind::Fixed) { "fixed" } else { "const" };
                 let text = self.text_of(name);
-                Err(Raised::new(ErrorCode::FixedProperty, format!("Cannot assign to {word} property `{text}`.")))
+                Err(Raised::new(
+                    ErrorCode::FixedProperty,
+                    format!("Cannot assign to {word} property `{text}`."),
+                ))
             }
             Some(modifiers) if modifiers.contains(ModifierKind::External) => {
                 let text = self.text_of(name);
-                Err(Raised::new(ErrorCode::FixedProperty, format!("Cannot assign to external property `{text}`.")))
+                Err(Raised::new(
+                    ErrorCode::FixedProperty,
+                    format!("Cannot assign to external property `{text}`."),
+                ))
             }
             Some(_) => Ok(()),
             None => Err(self.unknown_property_of_class(class, name)),

@@ -4,9 +4,9 @@ use pkl_parser::Symbol;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::Vm;
 use super::amend::ObjectKind;
 use super::iterate::MemberKey;
-use super::Vm;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, ClassKind, PropertyKey};
 use crate::ir::{Code, IrId, Member, Method};
@@ -270,8 +270,13 @@ impl<'ir> Vm<'ir> {
 
     fn unknown_property_in(&self, object: Option<ObjectId>, class: ClassId, name: Symbol) -> Failure {
         let text = self.text_of(name);
-        let (class_name, is_module) = (self.class_name(class), self.heap.class(class).kind == ClassKind::Module);
-        let place = if is_module { format!("module `{class_name}`") } else { format!("object of type `{class_name}`") };
+        let (class_name, is_module) =
+            (self.class_name(class), self.heap.class(class).kind == ClassKind::Module);
+        let place = if is_module {
+            format!("module `{class_name}`")
+        } else {
+            format!("object of type `{class_name}`")
+        };
         let message = format!("Cannot find property `{text}` in {place}.");
         let names = self.property_names(object, class);
         let error = Raised::new(ErrorCode::UnknownProperty, message);
@@ -289,7 +294,8 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn unknown_name(&mut self, code: &'ir Code, name: Symbol, this: Value) -> Failure {
         let text = self.text_of(name);
         let module = self.store.module(code.module);
-        let mut names: Vec<Arc<str>> = module.scope.visible_names().into_iter().map(|name| self.text_of(name)).collect();
+        let mut names: Vec<Arc<str>> =
+            module.scope.visible_names().into_iter().map(|name| self.text_of(name)).collect();
         if let Value::Object(object) = this {
             names.extend(self.property_names(Some(object), self.heap.object(object).class));
         }

@@ -15,7 +15,11 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn equal(&mut self, left: Value, right: Value) -> Result<bool> {
         match (left, right) {
             (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => {
-                #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "as the language defines it")]
+                #[expect(
+                    clippy::cast_precision_loss,
+                    clippy::float_cmp,
+                    reason = "as the language defines it"
+                )]
                 let equal = a as f64 == b;
                 Ok(equal)
             }
@@ -131,10 +135,9 @@ impl<'ir> Vm<'ir> {
         }
         for (key, place) in members {
             let other = match key {
-                MemberKey::Property(name) => self
-                    .heap
-                    .find_property(b, crate::heap::PropertyKey::Named(name))
-                    .map(MemberRef::Property),
+                MemberKey::Property(name) => {
+                    self.heap.find_property(b, crate::heap::PropertyKey::Named(name)).map(MemberRef::Property)
+                }
                 MemberKey::Entry(key) => self.find_item(b, key)?,
                 MemberKey::Element(position) => {
                     let items = self.heap.object(b).items;
@@ -143,7 +146,9 @@ impl<'ir> Vm<'ir> {
                 }
             };
             let Some(other) = other else { return Ok(false) };
-            if matches!((key, other), (MemberKey::Entry(_), MemberRef::Element(..))) && kind == ObjectKind::Dynamic {
+            if matches!((key, other), (MemberKey::Entry(_), MemberRef::Element(..)))
+                && kind == ObjectKind::Dynamic
+            {
                 return Ok(false);
             }
             let (value, other) = (self.force(a, place)?, self.force(b, other)?);

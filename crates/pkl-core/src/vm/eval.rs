@@ -54,7 +54,11 @@ impl<'ir> Vm<'ir> {
             }
             Expr::Property { receiver, name, null_safe } => {
                 let receiver = self.eval(code, *receiver, frame)?;
-                if *null_safe && receiver.is_null() { Ok(Value::NULL) } else { self.read_property(receiver, *name) }
+                if *null_safe && receiver.is_null() {
+                    Ok(Value::NULL)
+                } else {
+                    self.read_property(receiver, *name)
+                }
             }
             Expr::Let { slot, ty, value, body } => {
                 let mut value = self.eval(code, *value, frame)?;
@@ -69,7 +73,13 @@ impl<'ir> Vm<'ir> {
     }
 
     #[inline(never)]
-    fn eval_rare(&mut self, code: &'ir Code, expr: &'ir Expr, ix: ExprIx, frame: &Frame<'ir>) -> Result<Value> {
+    fn eval_rare(
+        &mut self,
+        code: &'ir Code,
+        expr: &'ir Expr,
+        ix: ExprIx,
+        frame: &Frame<'ir>,
+    ) -> Result<Value> {
         match expr {
             Expr::Interpolated(parts) => self.interpolate(code, parts, frame),
             Expr::ThisAt(level) => Ok(self.at_level(frame, *level).0),
@@ -179,9 +189,12 @@ impl<'ir> Vm<'ir> {
             Expr::NotConst { name, method } => {
                 let what = if *method { "method" } else { "property" };
                 let name = self.text_of(*name);
-                let message = format!("Cannot reference {what} `{name}` from here because it is not `const`.");
+                let message =
+                    format!("Cannot reference {what} `{name}` from here because it is not `const`.");
                 let hint = "Classes, typealiases, and annotations can only reference `const` members of their enclosing module.";
-                let hint = format!("{hint}\n\nTo fix, either make the referenced {what} `const`, or add a self-import of this module and access the {what} through the import.");
+                let hint = format!(
+                    "{hint}\n\nTo fix, either make the referenced {what} `const`, or add a self-import of this module and access the {what} through the import."
+                );
                 Err(Raised::new(ErrorCode::NotConst, message).with_hint(hint))
             }
             Expr::Misplaced(word) => {
@@ -344,7 +357,13 @@ impl<'ir> Vm<'ir> {
         Ok(self.heap.string(text))
     }
 
-    fn collect(&mut self, code: &'ir Code, kind: Collect, args: &[ExprIx], frame: &Frame<'ir>) -> Result<Value> {
+    fn collect(
+        &mut self,
+        code: &'ir Code,
+        kind: Collect,
+        args: &[ExprIx],
+        frame: &Frame<'ir>,
+    ) -> Result<Value> {
         let base = self.push_args(code, args, frame)?;
         let values = self.stack[base..].to_vec();
         self.stack.truncate(base);
@@ -356,7 +375,8 @@ impl<'ir> Vm<'ir> {
                     let message = "`Map()` must have an even number of arguments.";
                     return Err(Raised::new(ErrorCode::WrongArgumentCount, message));
                 }
-                let pairs: Vec<(Value, Value)> = values.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).collect();
+                let pairs: Vec<(Value, Value)> =
+                    values.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).collect();
                 self.make_map(&pairs)
             }
             Collect::Bytes => {
@@ -368,7 +388,8 @@ impl<'ir> Vm<'ir> {
                         }
                         Value::Int(_) => {
                             let shown = self.show(value)?;
-                            let message = format!("Type constraint `isBetween(0, 255)` violated.\nValue: {shown}");
+                            let message =
+                                format!("Type constraint `isBetween(0, 255)` violated.\nValue: {shown}");
                             return Err(Raised::new(ErrorCode::ConstraintViolated, message)
                                 .locate(code.module, code.spans[*arg as usize]));
                         }

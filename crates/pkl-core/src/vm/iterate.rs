@@ -25,10 +25,18 @@ impl<'ir> Vm<'ir> {
         let property = |key: PropertyKey| -> Option<(MemberKey, MemberRef)> {
             let PropertyKey::Named(name) = key else { return None };
             let index = self.heap.find_property(object, key)?;
-            self.is_visible(object, name, index).then_some((MemberKey::Property(name), MemberRef::Property(index)))
+            self.is_visible(object, name, index)
+                .then_some((MemberKey::Property(name), MemberRef::Property(index)))
         };
         let Some(id) = record.items else {
-            return self.heap.shapes.get(record.shape).keys().iter().filter_map(|&key| property(key)).collect();
+            return self
+                .heap
+                .shapes
+                .get(record.shape)
+                .keys()
+                .iter()
+                .filter_map(|&key| property(key))
+                .collect();
         };
         let items = self.heap.items(id);
         let element = |position: u32| (MemberKey::Element(position), MemberRef::Element(id, position));
@@ -49,7 +57,8 @@ impl<'ir> Vm<'ir> {
     /// Whether a property is seen by renderers, comparisons and conversions.
     pub(crate) fn is_visible(&self, object: ObjectId, name: Symbol, index: u32) -> bool {
         let member = self.heap.slot(index).member;
-        if matches!(member.source, MemberSource::Class(_) | MemberSource::Alias(_) | MemberSource::Import(_)) {
+        if matches!(member.source, MemberSource::Class(_) | MemberSource::Alias(_) | MemberSource::Import(_))
+        {
             return false;
         }
         let class = self.heap.object(object).class;

@@ -42,7 +42,11 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn force(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         match self.slot_at(place).cache {
             Cache::Ready(value) if !matches!(place, MemberRef::Property(_)) => {
-                if self.heap.object(object).check.is_none() { Ok(value) } else { self.force_given(object, place, value) }
+                if self.heap.object(object).check.is_none() {
+                    Ok(value)
+                } else {
+                    self.force_given(object, place, value)
+                }
             }
             Cache::Ready(value) => Ok(value),
             Cache::Busy => Err(stack_overflow()),
@@ -79,7 +83,8 @@ impl<'ir> Vm<'ir> {
         let slot = *self.slot_at(place);
         let key = match place {
             MemberRef::Property(_) => {
-                let value = self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), Value::NULL)?;
+                let value =
+                    self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), Value::NULL)?;
                 return self.check_property_value(object, &slot, value);
             }
             MemberRef::Element(_, position) => Value::Int(i64::from(position)),
@@ -169,7 +174,15 @@ impl<'ir> Vm<'ir> {
         }
         let fresh = self.makes_object(slot.member);
         let base = self.push_frame(code.frame_size);
-        let frame = Frame { this: Value::Object(object), owner, env, base, key: Value::NULL, member: None, alias: None };
+        let frame = Frame {
+            this: Value::Object(object),
+            owner,
+            env,
+            base,
+            key: Value::NULL,
+            member: None,
+            alias: None,
+        };
         let ty = code.ty.expect("the code of a type has a type");
         let result = self.check_value(value, code, ty, &frame, fresh);
         self.stack.truncate(base);
@@ -252,7 +265,12 @@ impl<'ir> Vm<'ir> {
     }
 
     /// The inherited value of a property for a receiver: what the parents of `owner` define.
-    pub(crate) fn super_property(&mut self, owner: ObjectId, key: PropertyKey, this: Value) -> Result<Option<Value>> {
+    pub(crate) fn super_property(
+        &mut self,
+        owner: ObjectId,
+        key: PropertyKey,
+        this: Value,
+    ) -> Result<Option<Value>> {
         let Some(parent) = self.heap.object(owner).parent else { return Ok(None) };
         match self.heap.find_property(parent, key) {
             Some(index) => {
@@ -265,7 +283,9 @@ impl<'ir> Vm<'ir> {
             None => {
                 let PropertyKey::Named(name) = key else { return Ok(None) };
                 let class = self.heap.object(parent).class;
-                let Some(property) = self.heap.class(class).properties.get(&name).copied() else { return Ok(None) };
+                let Some(property) = self.heap.class(class).properties.get(&name).copied() else {
+                    return Ok(None);
+                };
                 let definer = self.class_definer(property.class);
                 self.run_member(property.member, definer, None, this, Value::NULL).map(Some)
             }

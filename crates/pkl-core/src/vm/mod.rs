@@ -6,6 +6,7 @@ mod classes;
 pub(crate) mod describe;
 mod equality;
 pub(crate) mod eval;
+mod expression;
 pub(crate) mod iterate;
 mod known;
 mod members;

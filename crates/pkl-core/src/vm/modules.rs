@@ -7,7 +7,7 @@ use super::Vm;
 use super::classes::Owner;
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Class, ClassKind, Object, ObjectFlags, PropertyKey, Shapes, TypeAlias};
-use crate::ir::{ModuleIr, MemberSource};
+use crate::ir::{MemberSource, ModuleIr};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// A module of one evaluation.
@@ -43,6 +43,11 @@ impl<'ir> Vm<'ir> {
     /// The module that a piece of code belongs to.
     pub(crate) fn module_of(&self, id: crate::ir::IrId) -> ModuleId {
         self.module_of_ir[&id]
+    }
+
+    /// Lets code be part of a module that was loaded already.
+    pub(super) fn adopt(&mut self, code: crate::ir::IrId, module: ModuleId) {
+        self.module_of_ir.insert(code, module);
     }
 
     /// Loads the module at an absolute URI.
@@ -85,7 +90,9 @@ impl<'ir> Vm<'ir> {
         let base = match &ir.link {
             None => None,
             Some(link) => {
-                let locate = |error: crate::error::Failure| error.locate(ir.id, link.span).leave(|| ir.name.to_string());
+                let locate = |error: crate::error::Failure| {
+                    error.locate(ir.id, link.span).leave(|| ir.name.to_string())
+                };
                 let uri = self.resolve_uri(ir, &link.uri).map_err(locate)?;
                 let base = self.load_module(&uri).map_err(locate)?;
                 self.module_object(base).map_err(locate)?;
@@ -105,7 +112,12 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn extend_module(&mut self, id: ModuleId, ir: &'ir ModuleIr, base: Option<(ModuleId, Span)>) -> Result<()> {
+    fn extend_module(
+        &mut self,
+        id: ModuleId,
+        ir: &'ir ModuleIr,
+        base: Option<(ModuleId, Span)>,
+    ) -> Result<()> {
         let superclass = match base {
             Some((base, span)) => {
                 let object = self.module_object(base)?;
@@ -114,7 +126,8 @@ impl<'ir> Vm<'ir> {
                 if !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Open)
                     && !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Abstract)
                 {
-                    let message = format!("Cannot extend module `{}` because it is not declared `open`.", parent.name);
+                    let message =
+                        format!("Cannot extend module `{}` because it is not declared `open`.", parent.name);
                     return Err(Raised::new(ErrorCode::InvalidClass, message)
                         .locate(ir.id, span)
                         .leave(|| ir.name.to_string()));
@@ -162,8 +175,10 @@ impl<'ir> Vm<'ir> {
             let leave = |error: crate::error::Failure| {
                 error.locate(ir.id, member.name_span).leave(|| ir.name.to_string())
             };
-            if let (PropertyKey::Named(name), MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default) =
-                (key, member.source)
+            if let (
+                PropertyKey::Named(name),
+                MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default,
+            ) = (key, member.source)
             {
                 self.check_assignable(class, name).map_err(leave)?;
             }
@@ -211,7 +226,12 @@ impl<'ir> Vm<'ir> {
     }
 
     /// An object of a class that defines nothing itself.
-    pub(crate) fn instantiate_prototype(&mut self, class: ClassId, prototype: ObjectId, module: bool) -> ObjectId {
+    pub(crate) fn instantiate_prototype(
+        &mut self,
+        class: ClassId,
+        prototype: ObjectId,
+        module: bool,
+    ) -> ObjectId {
         let parent = self.heap.object(prototype);
         let (shape, slots, this, owner) =
             (parent.shape, parent.slots, parent.enclosing_this, parent.enclosing_owner);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::host::Resource;
 use crate::heap::{Env, Items};
+use crate::host::Resource;
 use crate::ir::{IrId, Member, MemberSource, ModuleIr, ReadKind};
 use crate::value::Value;
 

@@ -16,7 +16,10 @@ impl<'ir> Vm<'ir> {
                         let len = items.len();
                         let shown = self.show_shallow(receiver)?;
                         let error = out_of_range("Element", index, len);
-                        Err(Raised::new(ErrorCode::OutOfRange, format!("{}\nCollection: {shown}", error.message)))
+                        Err(Raised::new(
+                            ErrorCode::OutOfRange,
+                            format!("{}\nCollection: {shown}", error.message),
+                        ))
                     }
                 }
             }
@@ -45,7 +48,10 @@ impl<'ir> Vm<'ir> {
                         let len = bytes.len();
                         let shown = self.show_shallow(receiver)?;
                         let error = out_of_range("Element", index, len);
-                        Err(Raised::new(ErrorCode::OutOfRange, format!("{}\nCollection: {shown}", error.message)))
+                        Err(Raised::new(
+                            ErrorCode::OutOfRange,
+                            format!("{}\nCollection: {shown}", error.message),
+                        ))
                     }
                 }
             }

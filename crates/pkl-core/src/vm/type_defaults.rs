@@ -9,7 +9,12 @@ use crate::value::{CheckId, ClassId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
     /// The default value of a type, if it has one.
-    pub(crate) fn default_of_type(&mut self, code: &'ir Code, ty: TyIx, frame: &Frame<'ir>) -> Result<Option<Value>> {
+    pub(crate) fn default_of_type(
+        &mut self,
+        code: &'ir Code,
+        ty: TyIx,
+        frame: &Frame<'ir>,
+    ) -> Result<Option<Value>> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
             Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),

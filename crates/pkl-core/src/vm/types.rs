@@ -61,7 +61,13 @@ pub(crate) enum Mode {
 
 impl<'ir> Vm<'ir> {
     /// Checks a value to a type; the result is the value, or a view of it that checks its members.
-    pub(crate) fn check(&mut self, value: Value, code: &'ir Code, ty: TyIx, frame: &Frame<'ir>) -> Result<Value> {
+    pub(crate) fn check(
+        &mut self,
+        value: Value,
+        code: &'ir Code,
+        ty: TyIx,
+        frame: &Frame<'ir>,
+    ) -> Result<Value> {
         self.check_in(value, code, ty, frame, Mode::Lazy { fresh: false })
     }
 
@@ -107,7 +113,11 @@ impl<'ir> Vm<'ir> {
             Ty::Named { path, args, site } => match self.resolve_named(code.module, path, *site)? {
                 Resolved::Class(class) => {
                     self.check_class(value, class)?;
-                    if args.is_empty() { Ok(value) } else { self.check_args(value, class, code, args, frame, mode) }
+                    if args.is_empty() {
+                        Ok(value)
+                    } else {
+                        self.check_args(value, class, code, args, frame, mode)
+                    }
                 }
                 Resolved::Alias(alias) => self.check_alias(value, alias, code, args, frame, mode),
             },
@@ -170,7 +180,11 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    pub(super) fn argument(&self, frame: &Frame<'ir>, position: u32) -> Option<(&'ir Code, TyIx, Frame<'ir>)> {
+    pub(super) fn argument(
+        &self,
+        frame: &Frame<'ir>,
+        position: u32,
+    ) -> Option<(&'ir Code, TyIx, Frame<'ir>)> {
         let applied = &self.checks.applied[frame.alias?.0 as usize];
         let ty = *applied.args.get(position as usize)?;
         Some((applied.code, ty, applied.frame))
@@ -178,19 +192,29 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn check_class(&mut self, value: Value, class: ClassId) -> Result<()> {
         let actual = self.class_of(value)?;
-        if actual == class || self.is_subclass(actual, class) { Ok(()) } else { Err(self.mismatch(class, value)?) }
+        if actual == class || self.is_subclass(actual, class) {
+            Ok(())
+        } else {
+            Err(self.mismatch(class, value)?)
+        }
     }
 
-    fn check_constraint(&mut self, value: Value, code: &'ir Code, constraint: u32, frame: &Frame<'ir>) -> Result<()> {
+    fn check_constraint(
+        &mut self,
+        value: Value,
+        code: &'ir Code,
+        constraint: u32,
+        frame: &Frame<'ir>,
+    ) -> Result<()> {
         let fatal = |mut error: Failure| {
             error.fatal = true;
             error
         };
         let mut result = self.eval(code, constraint, frame).map_err(fatal)?;
         if let Value::Function(_) = result {
-            result = self.apply(result, &[value]).map_err(|error| {
-                fatal(error.locate(code.module, code.spans[constraint as usize]))
-            })?;
+            result = self
+                .apply(result, &[value])
+                .map_err(|error| fatal(error.locate(code.module, code.spans[constraint as usize])))?;
         }
         match result {
             Value::Bool(true) => Ok(()),
@@ -221,7 +245,9 @@ impl<'ir> Vm<'ir> {
     ) -> Result<Value> {
         let generic = members
             .iter()
-            .filter(|&&member| matches!(&code.types[member as usize], Ty::Named { args, .. } if !args.is_empty()))
+            .filter(
+                |&&member| matches!(&code.types[member as usize], Ty::Named { args, .. } if !args.is_empty()),
+            )
             .count();
         for &member in members {
             if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
@@ -325,13 +351,15 @@ impl<'ir> Vm<'ir> {
                     return Ok(value);
                 }
                 let keys = checked_keys.unwrap_or(keys);
-                let pairs: Vec<(Value, Value)> = keys.into_iter().zip(checked_values.unwrap_or(values)).collect();
+                let pairs: Vec<(Value, Value)> =
+                    keys.into_iter().zip(checked_values.unwrap_or(values)).collect();
                 self.make_map(&pairs)
             }
             Value::Pair(id) => {
                 let (first, second) = *self.heap.pair(id);
                 let new_first = self.check_in(first, code, args[0], frame, mode)?;
-                let new_second = self.check_in(second, code, args.get(1).copied().unwrap_or(args[0]), frame, mode)?;
+                let new_second =
+                    self.check_in(second, code, args.get(1).copied().unwrap_or(args[0]), frame, mode)?;
                 if identical(first, new_first) && identical(second, new_second) {
                     return Ok(value);
                 }
@@ -343,7 +371,11 @@ impl<'ir> Vm<'ir> {
                     ObjectKind::Listing => self.check_object(object, code, args[0], frame, mode),
                     ObjectKind::Mapping => {
                         if !self.is_trivial(code, args[0]) {
-                            let keys = self.heap.object(object).items.map(|items| self.heap.items(items).keys.clone());
+                            let keys = self
+                                .heap
+                                .object(object)
+                                .items
+                                .map(|items| self.heap.items(items).keys.clone());
                             self.check_all(&keys.unwrap_or_default(), code, args[0], frame, mode)?;
                         }
                         match args.get(1) {
@@ -547,10 +579,8 @@ impl<'ir> Vm<'ir> {
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
         let module = self.store.module(code.module);
         let text = code.type_spans[ty as usize].text(&module.source);
-        let literal = matches!(
-            &code.types[ty as usize],
-            Ty::StringLiteral(_) | Ty::Union { literals: Some(_), .. }
-        );
+        let literal =
+            matches!(&code.types[ty as usize], Ty::StringLiteral(_) | Ty::Union { literals: Some(_), .. });
         if literal && matches!(value, Value::String(_)) {
             let shown = self.show_shallow(value)?;
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
