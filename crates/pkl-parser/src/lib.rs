@@ -15,6 +15,7 @@
 pub mod ast;
 mod check;
 mod diagnostic;
+mod dump;
 mod interner;
 mod lexer;
 mod parser;
@@ -24,6 +25,7 @@ mod token;
 use ast::Ast;
 pub use check::{Origin, check_expression, check_module, import_name};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
+pub use dump::{dump_expression, dump_module};
 pub use interner::{Interner, Symbol};
 pub use lexer::tokenize;
 pub use parser::{parse_expression, parse_module, parse_type};

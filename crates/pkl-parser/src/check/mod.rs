@@ -25,21 +25,28 @@ pub enum Origin {
     User,
 }
 
-/// The errors of a module that the grammar lets pass, in source order.
+/// The errors of a module that the grammar lets pass, in source order. None after syntax errors, which
+/// would only be repeated in other words.
 pub fn check_module(
     source: &str,
     parsed: &Parsed<Module>,
     interner: &Interner,
     origin: Origin,
 ) -> Vec<Diagnostic> {
+    if !parsed.diagnostics.is_empty() {
+        return Vec::new();
+    }
     let mut checker = Checker::new(source, &parsed.ast, interner, origin);
     checker.module(&parsed.root);
     checker.bodies();
     checker.finish()
 }
 
-/// The errors of a single expression that the grammar lets pass, in source order.
+/// The errors of a single expression that the grammar lets pass, in source order. None after syntax errors.
 pub fn check_expression(source: &str, parsed: &Parsed<ExprId>, interner: &Interner) -> Vec<Diagnostic> {
+    if !parsed.diagnostics.is_empty() {
+        return Vec::new();
+    }
     let mut checker = Checker::new(source, &parsed.ast, interner, Origin::User);
     checker.bodies();
     checker.finish()

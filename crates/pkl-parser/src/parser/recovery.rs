@@ -23,7 +23,8 @@ impl Parser<'_> {
 
     /// After an error in an interpolation, moves to its end.
     pub(super) fn recover_in_interpolation(&mut self) {
-        self.skip_until(self.index, |parser, depth| depth == 0 && parser.at(TokenKind::InterpolationEnd));
+        let nowhere = usize::MAX;
+        self.skip_until(nowhere, |parser, depth| depth == 0 && parser.at(TokenKind::InterpolationEnd));
         self.panicking = !self.at(TokenKind::InterpolationEnd);
     }
 

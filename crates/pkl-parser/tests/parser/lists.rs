@@ -18,6 +18,11 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// `later`, `ours`, `crash`, or anything else for a verdict.
+    pub(crate) fn kind(&self) -> &str {
+        self.verdict.split(": ").next().unwrap_or_default()
+    }
+
     pub(crate) fn agrees(&self, ours: &str) -> bool {
         match self.verdict.split_once(": ") {
             Some(("later", _)) => ours == "ok",

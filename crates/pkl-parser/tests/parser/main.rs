@@ -2,5 +2,7 @@
 
 mod acceptance;
 mod depth;
+mod goldens;
 mod lists;
+mod oracle;
 mod soup;
