@@ -116,6 +116,9 @@ fn run_all(cases: &[&Case], task: Task, oracle: &Oracle) -> usize {
 }
 
 fn do_one(case: &Case, task: Task, oracle: &dyn Engine) -> Result<(), String> {
+    if task == Task::Bless && case.options.ours.is_some() {
+        return Ok(());
+    }
     let actual = evaluate(oracle, case).map(|expectation| expectation.to_string());
     let path = case.expected_path();
     let expected = std::fs::read_to_string(&path).ok();
@@ -140,14 +143,21 @@ fn do_one(case: &Case, task: Task, oracle: &dyn Engine) -> Result<(), String> {
 }
 
 /// Compares an evaluator's outcomes with the expectation of a case; `ours` or not, it must meet it.
+/// Where the official binary tells no place of an error, any place is fine.
 ///
 /// # Errors
 /// What differs, as a text for a person.
 pub fn verify(case: &Case, engine: &dyn Engine) -> Result<(), String> {
     let path = case.expected_path();
     let expected = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let actual = evaluate(engine, case).map_err(|no_verdict| no_verdict.to_string())?.to_string();
-    if expected == actual { Ok(()) } else { Err(format!("differs\n{}", difference(&expected, &actual))) }
+    let wanted: Expectation = expected.parse().map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut actual = evaluate(engine, case).map_err(|no_verdict| no_verdict.to_string())?;
+    actual.forget_places_unknown_to(&wanted);
+    if wanted == actual {
+        Ok(())
+    } else {
+        Err(format!("differs\n{}", difference(&expected, &actual.to_string())))
+    }
 }
 
 fn check_ours(expected: Option<String>, actual: Result<String, NoVerdict>) -> Result<(), String> {

@@ -2,6 +2,10 @@
 
 use crate::case::{Case, Render};
 use crate::expectation::Expectation;
+use std::path::Path;
+
+/// What texts say instead of the case's directory.
+const DIRECTORY: &str = "/case";
 
 /// Something that evaluates cases: the official binary, or an evaluator under test.
 pub trait Engine: Sync {
@@ -41,7 +45,7 @@ pub enum Produced {
 /// An error as far as evaluators must agree on it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failure {
-    /// What is said before the first place, `Value:` included. The case's directory reads `/case`.
+    /// What is said before the first place, `Value:` included.
     pub message: String,
     /// Paragraphs after the first place: hints, candidates.
     pub hints: Vec<String>,
@@ -58,7 +62,7 @@ pub struct Place {
     pub line: u32,
 }
 
-/// Evaluates a case in all its ways.
+/// Evaluates a case in all its ways; its directory, which engines name in full, becomes `/case`.
 ///
 /// # Errors
 /// [`NoVerdict`] as soon as one way gives none.
@@ -68,7 +72,31 @@ pub fn evaluate(engine: &dyn Engine, case: &Case) -> Result<Expectation, NoVerdi
         let outcome = engine
             .evaluate(case, render)
             .map_err(|NoVerdict { reason }| NoVerdict { reason: format!("{render}: {reason}") })?;
-        runs.push((render.to_string(), outcome));
+        runs.push((render.to_string(), outcome.localised(case.directory())));
     }
     Ok(Expectation { runs })
+}
+
+impl Outcome {
+    /// The same, with `/case` for the case's directory, which differs between machines.
+    fn localised(self, directory: &Path) -> Self {
+        let directory = directory.display().to_string();
+        let text = |text: String| text.replace(&directory, DIRECTORY);
+        let bytes = |bytes: Vec<u8>| match String::from_utf8(bytes) {
+            Ok(bytes) => text(bytes).into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        let result = match self.result {
+            Ok(Produced::Text(content)) => Ok(Produced::Text(bytes(content))),
+            Ok(Produced::Files(files)) => {
+                Ok(Produced::Files(files.into_iter().map(|(path, content)| (path, bytes(content))).collect()))
+            }
+            Err(failure) => Err(Failure {
+                message: text(failure.message),
+                hints: failure.hints.into_iter().map(text).collect(),
+                place: failure.place,
+            }),
+        };
+        Self { log: self.log.into_iter().map(text).collect(), result }
+    }
 }

@@ -7,8 +7,6 @@ use std::path::Path;
 const ERROR: &str = "–– Pkl Error ––";
 /// What begins a log message.
 const LOG: &str = "pkl: ";
-/// What texts say instead of the case's directory.
-const DIRECTORY: &str = "/case";
 /// Signs of an answer that says nothing about the language.
 const NO_VERDICT: [&str; 5] = [
     "An unexpected error has occurred.",
@@ -25,13 +23,8 @@ pub(crate) struct Report {
     pub(crate) failure: Option<Failure>,
 }
 
-/// Replaces the case's directory, which differs between machines.
-pub(crate) fn localise(text: &str, directory: &Path) -> String {
-    text.replace(&directory.display().to_string(), DIRECTORY)
-}
-
-/// Takes a report apart.
-pub(crate) fn parse(text: &str) -> Result<Report, NoVerdict> {
+/// Takes a report apart; places are told below `directory`, those outside of it are not told.
+pub(crate) fn parse(text: &str, directory: &Path) -> Result<Report, NoVerdict> {
     if let Some(sign) = NO_VERDICT.into_iter().find(|sign| text.contains(sign)) {
         return Err(NoVerdict { reason: sign.trim().to_owned() });
     }
@@ -39,7 +32,7 @@ pub(crate) fn parse(text: &str) -> Result<Report, NoVerdict> {
     let mut lines = text.lines();
     for line in lines.by_ref() {
         if line == ERROR {
-            report.failure = Some(failure(&lines.collect::<Vec<_>>()));
+            report.failure = Some(failure(&lines.collect::<Vec<_>>(), directory));
             break;
         }
         match (line.strip_prefix(LOG), report.log.last_mut()) {
@@ -54,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Result<Report, NoVerdict> {
     Ok(report)
 }
 
-fn failure(lines: &[&str]) -> Failure {
+fn failure(lines: &[&str], directory: &Path) -> Failure {
     let mut failure = Failure::default();
     let mut rest = lines;
     let mut paragraphs: Vec<String> = Vec::new();
@@ -67,7 +60,7 @@ fn failure(lines: &[&str]) -> Failure {
         }
         if frame > 0 {
             if failure.place.is_none() {
-                failure.place = rest[..frame].iter().find_map(|line| place(line));
+                failure.place = rest[..frame].iter().find_map(|line| place(line, directory));
             }
             if !message_ended {
                 message_ended = true;
@@ -124,10 +117,10 @@ fn place_or_library(line: &str) -> bool {
         && (line.contains(" (file://") || line.contains(" (https://") || line.contains(" (pkl:"))
 }
 
-/// The place of a frame's last line, if it is in the case's directory.
-fn place(line: &str) -> Option<Place> {
+/// The place of a frame's last line, if it is below the directory.
+fn place(line: &str, directory: &Path) -> Option<Place> {
     let (_, place) = line.trim_start_matches(['│', ' ']).strip_prefix("at ")?.rsplit_once(" (file://")?;
-    let (file, line) = place.strip_prefix(DIRECTORY)?.strip_prefix('/')?.rsplit_once(", line ")?;
+    let (file, line) = place.strip_prefix(directory.to_str()?)?.strip_prefix('/')?.rsplit_once(", line ")?;
     Some(Place { file: file.to_owned(), line: line.strip_suffix(')')?.parse().ok()? })
 }
 
@@ -135,10 +128,14 @@ fn place(line: &str) -> Option<Place> {
 mod tests {
     use super::*;
 
+    fn parse_any(text: &str) -> Result<Report, NoVerdict> {
+        parse(text, Path::new("/case"))
+    }
+
     #[test]
     fn a_log_before_an_error() {
         let text = "pkl: TRACE: a\nb (file:///case/x.pkl, line 1)\npkl: WARN: c\n–– Pkl Error ––\nNo.\n";
-        let report = parse(text).unwrap();
+        let report = parse_any(text).unwrap();
         assert_eq!(report.log, ["TRACE: a\nb (file:///case/x.pkl, line 1)", "WARN: c"]);
         assert_eq!(report.failure, Some(Failure { message: "No.".to_owned(), ..Failure::default() }));
     }
@@ -148,7 +145,7 @@ mod tests {
         let text = "–– Pkl Error ––\nMissing.\n\nValue: 1\n\n12 | lib()\n     ^^^\nat pkl.base#f (https://host/base.pkl#L12)\n\n\
             3 | y = x.nam\n        ^^^^^\nat a#y (file:///case/sub/a.pkl, line 3)\n\nDid you mean?\nname\n\nOr that.\n\n\
             9 | z\n    ^\nat a#z (file:///case/a.pkl, line 9)\n";
-        let failure = parse(text).unwrap().failure.unwrap();
+        let failure = parse_any(text).unwrap().failure.unwrap();
         assert_eq!(failure.message, "Missing.\n\nValue: 1");
         assert_eq!(failure.hints, ["Did you mean?\nname", "Or that."]);
         assert_eq!(failure.place, Some(Place { file: "sub/a.pkl".to_owned(), line: 3 }));
@@ -157,15 +154,15 @@ mod tests {
     #[test]
     fn repeated_frames_are_frames() {
         let text = "–– Pkl Error ––\nNo.\n\n┌─ 2 repetitions of:\n│ 1 | f()\n│     ^^^\n│ at a#f (file:///case/a.pkl, line 1)\n└─\n";
-        let failure = parse(text).unwrap().failure.unwrap();
+        let failure = parse_any(text).unwrap().failure.unwrap();
         assert_eq!((failure.message.as_str(), failure.hints.len()), ("No.", 0));
         assert_eq!(failure.place.map(|place| place.line), Some(1));
     }
 
     #[test]
     fn a_crash_is_no_verdict() {
-        assert!(parse("–– Pkl Error ––\nA stack overflow occurred.\n").is_err());
-        assert!(parse("boom\n\tat org.pkl.core.X(X.java:1)\n").is_err());
-        assert!(parse("Segmentation fault").is_err());
+        assert!(parse_any("–– Pkl Error ––\nA stack overflow occurred.\n").is_err());
+        assert!(parse_any("boom\n\tat org.pkl.core.X(X.java:1)\n").is_err());
+        assert!(parse_any("Segmentation fault").is_err());
     }
 }

@@ -203,7 +203,7 @@ fn xml_value(random: &mut Random, depth: usize) -> Tree {
         }
         _ => {
             let attributes =
-                vec![(Tree::from(name(random)), values::value(random, Shape { depth: 0, odd: false }))];
+                [(Tree::from(name(random)), values::value(random, Shape { depth: 0, odd: false }))];
             let mut members = vec![
                 Member::Property("_isXmlElement".into(), Tree::Bool(true)),
                 Member::Property("name".into(), Tree::from(name(random))),

@@ -9,12 +9,23 @@ use crate::Span;
 pub struct Diagnostic {
     /// The kind of error.
     pub code: DiagnosticCode,
-    /// What is wrong, in one paragraph without a full stop missing.
+    /// What is wrong, in one paragraph.
     pub message: String,
     /// Where.
     pub span: Span,
     /// What to do about it.
     pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic from its text: the first paragraph is the message, the others are the hint.
+    pub(crate) fn new(code: DiagnosticCode, span: Span, text: &str) -> Self {
+        let (message, hint) = match text.split_once("\n\n") {
+            Some((message, hint)) => (message, Some(hint.to_owned())),
+            None => (text, None),
+        };
+        Self { code, message: message.to_owned(), span, hint }
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -69,6 +80,12 @@ pub enum DiagnosticCode {
     TwoDefaults,
     /// A modifier that is not allowed here.
     InvalidModifier,
+    /// A class that extends what is no class.
+    InvalidSupertype,
+    /// A property without value or a method without body that needs it.
+    MissingValue,
+    /// A name or key that is defined already.
+    DuplicateDefinition,
     /// Something that is well formed but is not allowed here.
     NotAllowedHere,
     /// A doc comment that belongs to nothing.

@@ -189,7 +189,10 @@ fn scalar(random: &mut Random, odd: bool) -> Tree {
             2 => Tree::TypeAlias(ClassName::new(MODULE, "A")),
             3 => Tree::Function { parameters: 1 },
             4 => Tree::Class(ClassName::new("pkl.base", "String")),
-            _ => directive(random.pick(&["raw", "<raw/>", "a\nb", ""])),
+            _ => {
+                let texts = ["raw", "<raw/>", "a\nb", ""];
+                directive(texts[random.below(texts.len())])
+            }
         },
     }
 }

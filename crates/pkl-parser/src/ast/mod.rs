@@ -159,6 +159,11 @@ impl Ast {
         self.bodies.len()
     }
 
+    /// All object bodies, in the order in which they were read.
+    pub fn bodies(&self) -> &[Body] {
+        &self.bodies
+    }
+
     /// The decoded text of a part of a string literal.
     pub fn text(&self, text: Text) -> &str {
         &self.text[text.range()]
