@@ -119,7 +119,10 @@ impl<'ir> Vm<'ir> {
         key: Value,
     ) -> Result<Value> {
         match member.source {
-            MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default => {
+            MemberSource::Expr(_)
+            | MemberSource::Matched(_)
+            | MemberSource::Bodies(_)
+            | MemberSource::Default => {
                 let code = self.store.member_code(member);
                 let base = self.push_frame(code.frame_size);
                 let frame = Frame { this, owner: definer, env, base, key, member: Some(member), alias: None };
@@ -169,9 +172,6 @@ impl<'ir> Vm<'ir> {
             }
         };
         let Some(code) = self.store.member_type(member) else { return Ok(value) };
-        if matches!(slot.member.source, MemberSource::Default) && value.is_null() {
-            return Ok(value);
-        }
         let fresh = self.makes_object(slot.member);
         let base = self.push_frame(code.frame_size);
         let frame = Frame {
@@ -200,7 +200,7 @@ impl<'ir> Vm<'ir> {
     /// The span of a definition's value.
     pub(crate) fn value_span(&self, member: &'ir Member) -> pkl_parser::Span {
         match member.source {
-            MemberSource::Expr(_) => {
+            MemberSource::Expr(_) | MemberSource::Matched(_) => {
                 let code = self.store.member_code(member);
                 code.spans[code.root as usize]
             }
@@ -233,7 +233,7 @@ impl<'ir> Vm<'ir> {
     fn makes_object(&self, member: &'ir Member) -> bool {
         match member.source {
             MemberSource::Bodies(_) | MemberSource::Default => true,
-            MemberSource::Expr(_) => {
+            MemberSource::Expr(_) | MemberSource::Matched(_) => {
                 let code = self.store.member_code(member);
                 matches!(code.exprs[code.root as usize], Expr::New { .. } | Expr::Amend { .. })
             }
