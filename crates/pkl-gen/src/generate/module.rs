@@ -6,7 +6,7 @@ use super::scope::{Scope, ScopeKind};
 use std::fmt::Write as _;
 
 /// What every program begins with.
-const HEAD: &str = "import \"pkl:test\"\n\ntypealias Small = Int(this < 60)\n";
+const HEAD: &str = "module t\n\nimport \"pkl:test\"\n\ntypealias Small = Int(this < 60)\n";
 
 impl Generator<'_> {
     /// Writes a program whose output has a part for each of its values, an error's message if it fails.
@@ -25,10 +25,13 @@ impl Generator<'_> {
         for _ in 0..2 + self.choices.below(8) {
             self.value(&mut text, &mut probes);
         }
-        for _ in 0..self.choices.below(3) {
+        for number in 0..self.choices.below(3) {
             let kind = self.any_kind();
             let kind = if kind == Kind::Function { Kind::Int } else { kind };
-            probes.push(self.expression(kind));
+            // A member of its own, so that `this` is the module there.
+            let (name, value) = (format!("probe{number}"), self.expression(kind));
+            let _ = writeln!(text, "hidden {name} = () -> {value}");
+            probes.push(format!("{name}.apply()"));
         }
         text.push_str(&self.output(&probes));
         text
@@ -103,17 +106,36 @@ impl Generator<'_> {
         if self.choices.chance(25) {
             for class in 0..self.class_limit {
                 if self.choices.chance(40) {
-                    let value = self.choices.pick(&["v.toDynamic()", "\"converted\"", "v.toMap()", "new Dynamic { inner = v.getClass().simpleName }"]);
+                    let value = self.choices.pick(&[
+                        "v.toDynamic()",
+                        "\"converted\"",
+                        "v.toMap()",
+                        "new Dynamic { inner = v.getClass().simpleName }",
+                    ]);
                     converters.push(format!("[{}] = (v) -> {value}", super::names::class_name(class)));
                 }
             }
-            for (pattern, value) in [("Int", "v + 1"), ("[\"i0\"]", "\"path\""), ("String", "v.length"), ("[\"**.i1\"]", "-1"), ("Dynamic", "v.toMap()"), ("Listing", "v.toList().reverse()")] {
+            for (pattern, value) in [
+                ("Int", "v + 1"),
+                ("[\"i0\"]", "\"path\""),
+                ("String", "v.length"),
+                ("[\"*.i1\"]", "-1"),
+                ("[\"^i2\"]", "-2"),
+                ("[\"o5.*\"]", "-3"),
+                ("Dynamic", "v.toMap()"),
+                ("Listing", "v.toList().reverse()"),
+            ] {
                 if self.choices.chance(15) {
-                    let key = if pattern.starts_with('[') { pattern.to_owned() } else { format!("[{pattern}]") };
+                    let key =
+                        if pattern.starts_with('[') { pattern.to_owned() } else { format!("[{pattern}]") };
                     converters.push(format!("{key} = (v) -> {value}"));
                 }
             }
         }
-        if converters.is_empty() { "{}".to_owned() } else { format!("{{ converters {{ {} }} }}", converters.join("; ")) }
+        if converters.is_empty() {
+            "{}".to_owned()
+        } else {
+            format!("{{ converters {{ {} }} }}", converters.join("; "))
+        }
     }
 }

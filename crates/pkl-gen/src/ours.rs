@@ -1,0 +1,38 @@
+//! Our evaluator as a subject.
+
+use crate::answer::{Answer, FAILED, Subject};
+use pkl_core::{Evaluator, Limits, ModuleSource};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// No program of ours takes longer.
+const TIME: Duration = Duration::from_secs(10);
+/// Bytes that a program's values may take.
+const MEMORY: usize = 256 << 20;
+
+/// Our evaluator.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ours;
+
+impl Subject for Ours {
+    fn answers(&self, programs: &[String]) -> Vec<Answer> {
+        programs.iter().map(|program| answer(program)).collect()
+    }
+}
+
+fn answer(program: &str) -> Answer {
+    let evaluated = catch_unwind(AssertUnwindSafe(|| {
+        let limits = Limits { time: Some(TIME), memory: MEMORY, ..Limits::default() };
+        let evaluator = Evaluator::builder().limits(limits).build();
+        evaluator.output_text(&ModuleSource::text(program))
+    }));
+    match evaluated {
+        Ok(Ok(text)) => Answer::Text(text),
+        Ok(Err(error)) => Answer::Text(format!("{FAILED}{}", error.message.replace('\n', " "))),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or(panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            Answer::NoVerdict(format!("panicked: {}", text.unwrap_or_default()))
+        }
+    }
+}
