@@ -1,5 +1,6 @@
 //! What evaluators make of programs.
 
+use crate::generate::Program;
 use std::fmt::Write as _;
 
 /// Separates the parts of a program's output.
@@ -22,7 +23,7 @@ pub enum Answer {
 /// Something that evaluates programs.
 pub trait Subject: Sync {
     /// The answers to several programs, in their order.
-    fn answers(&self, programs: &[String]) -> Vec<Answer>;
+    fn answers(&self, programs: &[Program]) -> Vec<Answer>;
 }
 
 /// The parts of two outputs that differ, for a person; nothing if none does.

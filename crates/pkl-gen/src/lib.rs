@@ -13,7 +13,7 @@ mod shrink;
 
 pub use answer::{Answer, Subject, difference};
 pub use choices::Choices;
-pub use generate::program;
+pub use generate::{Program, program};
 pub use ours::Ours;
 pub use search::{Finding, Search, search};
 pub use shrink::shrink;

@@ -4,7 +4,7 @@
 
 use pkl_corpus::Oracle;
 use pkl_gen::{Answer, Subject};
-use pkl_gen::{Choices, Ours, Search, program, search};
+use pkl_gen::{Choices, Ours, Program, Search, program, search};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -63,7 +63,7 @@ fn stats(options: Search) -> ExitCode {
     let (mut parts, mut failed, mut silent) = (0, 0, 0);
     let mut messages: BTreeMap<String, usize> = BTreeMap::new();
     for seeds in seeds.chunks(100) {
-        let programs: Vec<String> = seeds.iter().map(|seed| program(&mut Choices::random(*seed))).collect();
+        let programs: Vec<Program> = seeds.iter().map(|seed| program(&mut Choices::random(*seed))).collect();
         for answer in oracle.answers(&programs) {
             let Answer::Text(text) = answer else {
                 silent += 1;

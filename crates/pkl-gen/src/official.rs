@@ -1,6 +1,7 @@
 //! The official binary as a subject: many programs in one process.
 
 use crate::answer::{Answer, FAILED, Subject};
+use crate::generate::Program;
 use pkl_corpus::Oracle;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::path::Path;
 const MARK: &str = "@@@@";
 
 impl Subject for Oracle {
-    fn answers(&self, programs: &[String]) -> Vec<Answer> {
+    fn answers(&self, programs: &[Program]) -> Vec<Answer> {
         match batch(self, programs) {
             Ok(answers) => answers,
             // One of them ended the process: halve until it is alone.
@@ -26,7 +27,7 @@ impl Subject for Oracle {
     }
 }
 
-fn batch(oracle: &Oracle, programs: &[String]) -> Result<Vec<Answer>, String> {
+fn batch(oracle: &Oracle, programs: &[Program]) -> Result<Vec<Answer>, String> {
     let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     write(directory.path(), programs).map_err(|error| error.to_string())?;
     let ran = oracle.evaluate_file(&directory.path().join("batch.pkl")).map_err(|error| error.to_string())?;
@@ -40,12 +41,17 @@ fn batch(oracle: &Oracle, programs: &[String]) -> Result<Vec<Answer>, String> {
 }
 
 /// Writes the programs, and a module that evaluates each of them and survives their errors.
-fn write(directory: &Path, programs: &[String]) -> std::io::Result<()> {
+fn write(directory: &Path, programs: &[Program]) -> std::io::Result<()> {
     let mut batch = "import \"pkl:test\"\n".to_owned();
     let mut calls = String::new();
     for (number, program) in programs.iter().enumerate() {
-        std::fs::write(directory.join(format!("p{number}.pkl")), program)?;
-        let _ = writeln!(calls, "    show(() -> import(\"p{number}.pkl\").output.text)");
+        let place = directory.join(format!("p{number}"));
+        std::fs::create_dir(&place)?;
+        std::fs::write(place.join("main.pkl"), &program.main)?;
+        if let Some(base) = &program.base {
+            std::fs::write(place.join("base.pkl"), base)?;
+        }
+        let _ = writeln!(calls, "    show(() -> import(\"p{number}/main.pkl\").output.text)");
     }
     let _ = write!(
         batch,

@@ -2,7 +2,7 @@
 
 use crate::answer::{Subject, difference};
 use crate::choices::Choices;
-use crate::generate::program;
+use crate::generate::{Program, program};
 use crate::shrink::shrink;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ pub struct Finding {
     /// The seed that it was found with.
     pub seed: u64,
     /// The program, as simple as it got.
-    pub program: String,
+    pub program: Program,
     /// What differs.
     pub difference: String,
 }
@@ -64,7 +64,7 @@ pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec
 
 /// The seeds of a range whose programs are answered differently.
 fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<u64> {
-    let programs: Vec<String> = seeds.clone().map(|seed| program(&mut Choices::random(seed))).collect();
+    let programs: Vec<Program> = seeds.clone().map(|seed| program(&mut Choices::random(seed))).collect();
     let answers = official.answers(&programs).into_iter().zip(ours.answers(&programs));
     seeds
         .zip(answers)
@@ -74,8 +74,8 @@ fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Sub
 }
 
 fn examine(seed: u64, shrinks: bool, official: &dyn Subject, ours: &dyn Subject) -> Option<Finding> {
-    let told = |program: &str| {
-        let programs = [program.to_owned()];
+    let told = |program: &Program| {
+        let programs = [program.clone()];
         difference(official.answers(&programs).first()?, ours.answers(&programs).first()?)
     };
     let mut choices = Choices::random(seed);

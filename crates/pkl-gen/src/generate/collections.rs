@@ -170,6 +170,11 @@ impl Generator<'_> {
         if !self.scopes.in_class() && !module.is_empty() && self.choices.chance(40) {
             return format!("m{}({argument})", self.choices.pick(&module));
         }
+        let inherited: Vec<u8> =
+            self.inherited_functions.iter().copied().filter(|index| *index < limit).collect();
+        if !self.scopes.in_class() && !inherited.is_empty() && self.choices.chance(40) {
+            return format!("module.m{}({argument})", self.choices.pick(&inherited));
+        }
         if self.class_limit > 0 && limit > 0 {
             let class = self.some_class();
             let methods: Vec<u8> =
