@@ -40,6 +40,7 @@ mod any;
 pub(crate) mod args;
 mod int;
 mod list;
+pub(crate) mod render;
 mod string;
 
 use rustc_hash::FxHashMap;
@@ -60,6 +61,7 @@ static TABLES: &[(Table, Table)] = &[
     (any::METHODS, any::PROPERTIES),
     (int::METHODS, int::PROPERTIES),
     (list::METHODS, list::PROPERTIES),
+    (render::METHODS, render::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
 ];
 
