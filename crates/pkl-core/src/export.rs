@@ -60,6 +60,7 @@ impl Exporter {
         if let Err(error) = &mut result
             && error.code == ErrorCode::UndefinedValue
             && error.hint.is_none()
+            && error.frames.len() <= 1
             && self.mode == Export::Strict
         {
             error.hint = self.rendering_hint(vm);
@@ -167,7 +168,14 @@ impl Exporter {
         let mut entries = Vec::new();
         let mut elements = Vec::new();
         let mut members = Vec::new();
-        for (key, place) in vm.members_of(object) {
+        let listed = vm.members_of(object);
+        // All members are evaluated before any of them is gone into.
+        for &(_, place) in &listed {
+            if self.mode == Export::Strict && vm.force(object, place).is_err() {
+                break;
+            }
+        }
+        for (key, place) in listed {
             let value = vm.force(object, place);
             match key {
                 MemberKey::Property(symbol) => {

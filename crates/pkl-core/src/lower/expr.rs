@@ -203,18 +203,16 @@ impl Lowerer<'_> {
 
     fn call(&mut self, name: Symbol, args: ast::List<ast::ExprId>, span: Span) -> Expr {
         let args = self.args(args);
+        // The constructors are no methods: they take any number of arguments, and nothing shadows them.
+        if let Some(kind) = self.collect(name) {
+            return Expr::Collect { kind, args };
+        }
         match self.scope.find_method(name) {
-            FoundMethod::Class { level } => match self.collect(name) {
-                // The base module declares the constructors, but they take any number of arguments.
-                Some(kind) if self.cx.base.is_none() => Expr::Collect { kind, args },
-                _ => Expr::CallLexical { level, name, args },
-            },
+            FoundMethod::Class { level } => Expr::CallLexical { level, name, args },
             FoundMethod::Local { level, method } => Expr::CallLocal { level, method, args },
             FoundMethod::NotConst => Expr::NotConst { name, method: true },
             FoundMethod::Nowhere => {
-                if let Some(kind) = self.collect(name) {
-                    Expr::Collect { kind, args }
-                } else if self.cx.base.is_some_and(|base| base.methods.contains_key(&name)) {
+                if self.cx.base.is_some_and(|base| base.methods.contains_key(&name)) {
                     Expr::CallBase { name, args, site: self.cx.numbers.site() }
                 } else {
                     Expr::CallImplicit { name, args, this: self.this_variable(span) }

@@ -43,6 +43,10 @@ struct Building<'ir> {
     /// Where the keys and conditions of the body run.
     frame: Frame<'ir>,
     properties: Vec<(PropertyKey, Slot<'ir>)>,
+    /// The new members in the order of their definition.
+    order: Vec<Order>,
+    /// Whether members were generated: then that order counts.
+    generated: bool,
     items: Items<'ir>,
     inherited_elements: usize,
     inherited_entries: usize,
@@ -80,6 +84,11 @@ impl<'ir> Vm<'ir> {
                     locals,
                 };
                 Ok(Value::Function(self.heap.add_function(Function { arity, kind })))
+            }
+            Value::Class(class) => {
+                self.check_instantiable(class)?;
+                let instance = self.default_instance(class);
+                self.amend_object(instance, lazy, frame, &[]).map(Value::Object)
             }
             other => {
                 let class = self.class_of(other)?;
@@ -281,6 +290,11 @@ impl<'ir> Vm<'ir> {
             kind,
             frame,
             properties: Vec::new(),
+            order: Vec::new(),
+            generated: body
+                .ops
+                .iter()
+                .any(|op| matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. })),
             inherited_elements: items.elements.len(),
             inherited_entries: items.entries.len(),
             items,
@@ -301,6 +315,8 @@ impl<'ir> Vm<'ir> {
             mut items,
             inherited_elements,
             inherited_entries,
+            order,
+            generated,
             ..
         } = building;
         let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
@@ -314,7 +330,9 @@ impl<'ir> Vm<'ir> {
         for (key, slot) in properties {
             self.put_property(object, key, slot);
         }
-        if kind == ObjectKind::Dynamic {
+        if kind == ObjectKind::Dynamic && generated {
+            items.order.extend(order);
+        } else if kind == ObjectKind::Dynamic {
             let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
             items.order.extend(new_keys.map(Order::Property));
             let entries = inherited_entries..items.entries.len();
@@ -472,8 +490,15 @@ impl<'ir> Vm<'ir> {
             };
             return Err(duplicate(&name));
         }
-        building.properties.push((key, slot));
+        self.push_property(building, key, slot);
         Ok(())
+    }
+
+    fn push_property(&self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) {
+        if self.heap.find_property(building.parent, key).is_none() {
+            building.order.push(Order::Property(key));
+        }
+        building.properties.push((key, slot));
     }
 
     fn cannot_have(&self, class: ClassId, what: &str) -> Failure {
@@ -486,6 +511,7 @@ impl<'ir> Vm<'ir> {
         if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
             return Err(self.cannot_have(building.class, "an element"));
         }
+        building.order.push(Order::Element(narrow(building.items.elements.len())));
         building.items.elements.push(slot);
         self.heap.charge(size_of::<Slot<'_>>());
         self.tick()
@@ -545,6 +571,7 @@ impl<'ir> Vm<'ir> {
                 return Ok(());
             }
         }
+        building.order.push(Order::Entry(narrow(building.items.entries.len())));
         building.items.push_entry(hash, key, slot);
         self.heap.charge(size_of::<Slot<'_>>() + 40);
         self.tick()
@@ -627,7 +654,7 @@ impl<'ir> Vm<'ir> {
                         );
                         return Err(Raised::new(ErrorCode::DuplicateMember, message));
                     }
-                    building.properties.push((key, slot));
+                    self.push_property(building, key, slot);
                 }
             }
         }

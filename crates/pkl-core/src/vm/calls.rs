@@ -85,8 +85,15 @@ impl<'ir> Vm<'ir> {
         base: usize,
     ) -> Result<Value> {
         let got = self.stack.len() - base;
+        if let (Value::Function(function), MethodKind::External) = (this, method.kind)
+            && method.name == self.words.apply
+        {
+            let args = self.stack.split_off(base);
+            return self.apply_function(function, &args);
+        }
         if got != method.arity {
-            return Err(wrong_count(method.arity, got));
+            let error = wrong_count(method.arity, got).locate(method.module, method.span);
+            return Err(error.leave(|| self.method_name(method)));
         }
         self.enter()?;
         let result = self.run_method_body(method, this, owner, env, base);
@@ -239,7 +246,10 @@ impl<'ir> Vm<'ir> {
                 if has_params && wanted != args.len() {
                     let message =
                         format!("Expected a function with {wanted} parameters, but got {}.", args.len());
-                    return Err(Raised::new(ErrorCode::WrongArgumentCount, message));
+                    let lowered = self.store.body(body);
+                    return Err(Raised::new(ErrorCode::WrongArgumentCount, message)
+                        .locate(lowered.module, lowered.span)
+                        .leave(|| self.function_name(lowered.module)));
                 }
                 let result = match parent {
                     Value::Null(default) => {

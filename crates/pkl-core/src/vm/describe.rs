@@ -10,7 +10,7 @@ use crate::ir::{Code, IrId, Member, Method};
 use crate::value::{ClassId, ObjectId, Value};
 
 /// How alike two names must be for one to be suggested instead of the other.
-const SIMILAR: f64 = 0.8;
+const SIMILAR: f64 = 0.77;
 
 /// A name that might have been meant.
 struct Candidate {
@@ -26,10 +26,9 @@ impl Candidate {
 
 /// "Did you mean" with those candidates whose names are like `wanted`, or nothing.
 fn suggestions(wanted: &str, candidates: &[Candidate]) -> Option<String> {
-    let lower = wanted.to_lowercase();
     let mut alike: Vec<(f64, &str)> = candidates
         .iter()
-        .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.name.to_lowercase()), &*candidate.shown))
+        .map(|candidate| (strsim::jaro_winkler(wanted, &candidate.name), &*candidate.shown))
         .filter(|(likeness, _)| *likeness >= SIMILAR)
         .collect();
     if alike.is_empty() {
@@ -145,7 +144,9 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn unknown_name(&mut self, code: &'ir Code, name: Symbol, this: Value) -> Failure {
         let text = self.text_of(name);
         let error = Raised::new(ErrorCode::UnknownProperty, format!("Cannot find property `{text}`."));
-        with_suggestions(error, &text, &self.visible_candidates(code, this))
+        let mut candidates = self.visible_candidates(code, this);
+        candidates.retain(|candidate| candidate.name != text);
+        with_suggestions(error, &text, &candidates)
     }
 
     /// A method that is neither in scope nor one of `this`.
@@ -153,7 +154,8 @@ impl<'ir> Vm<'ir> {
         let text = self.text_of(name);
         let mut candidates = self.visible_candidates(code, this);
         for candidate in &mut candidates {
-            if candidate.name == text && !candidate.shown.ends_with(')') {
+            let class = candidate.name.starts_with(char::is_uppercase);
+            if candidate.name == text && !class && !candidate.shown.ends_with(')') {
                 candidate.shown = format!("{text}.apply(...)").into();
             }
         }

@@ -94,11 +94,7 @@ impl<'ir> Vm<'ir> {
             Expr::SuperProperty { name } => {
                 match self.super_property(frame.owner, PropertyKey::Named(*name), frame.this)? {
                     Some(value) => Ok(value),
-                    None => {
-                        let name = self.text_of(*name);
-                        let message = format!("Cannot find property `{name}` in the parent.");
-                        Err(Raised::new(ErrorCode::UnknownProperty, message))
-                    }
+                    None => Ok(Value::Object(self.empty_dynamic()?)),
                 }
             }
             Expr::SuperSubscript(index) => {

@@ -152,8 +152,13 @@ impl<'ir> Vm<'ir> {
                 let module = self.module_of(member.module);
                 let ir = self.module(module).ir;
                 let import = &ir.imports[position as usize];
-                self.import(ir, &import.uri, import.glob)
-                    .map_err(|error| error.locate(ir.id, import.span).leave(|| ir.name.to_string()))
+                self.import(ir, &import.uri, import.glob).map_err(|error| {
+                    // That a module is abstract is seen where it is used.
+                    if error.code == ErrorCode::InvalidClass && error.pending.is_none() {
+                        return error;
+                    }
+                    error.locate(ir.id, import.span).leave(|| ir.name.to_string())
+                })
             }
         }
     }
@@ -188,7 +193,7 @@ impl<'ir> Vm<'ir> {
         self.stack.truncate(base);
         result.map_err(|error| {
             let error = error.leave(|| self.member_name(member, owner));
-            if slot.member.source_is_code() && !std::ptr::eq(slot.member, member) {
+            if slot.member.source_is_code() {
                 let span = self.value_span(slot.member);
                 error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
             } else {

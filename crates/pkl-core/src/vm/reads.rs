@@ -71,8 +71,7 @@ impl<'ir> Vm<'ir> {
     /// `read(uri)`, `read?(uri)`, `read*(pattern)`
     pub(crate) fn read(&mut self, module: IrId, kind: ReadKind, uri: Value) -> Result<Value> {
         let Value::String(id) = uri else {
-            let class = self.known(Known::String)?;
-            return Err(self.mismatch(class, uri)?);
+            return Err(self.invalid_operand("read", uri)?);
         };
         let text = self.heap.shared_text(id);
         let module = self.store.module(module);

@@ -322,7 +322,7 @@ impl<'ir> Vm<'ir> {
         let ty = target.ty.expect("the code of a type has a type");
         let result = self.check_in(value, target, ty, &inner, mode);
         self.stack.truncate(inner.base);
-        result.map_err(|error| error.leave(|| self.heap.alias(alias).display_name.to_string()))
+        result
     }
 
     /// The type that an alias stands for, and a frame on the stack in which it is checked.

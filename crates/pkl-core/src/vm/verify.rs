@@ -8,9 +8,6 @@ use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{Code, Scope, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
-/// How deep aliases may stand for one another.
-const MAX_ALIASES: usize = 200;
-
 impl<'ir> Vm<'ir> {
     /// Verifies the module that an object stands for, and those it builds on.
     pub(crate) fn verify(&mut self, object: ObjectId) -> Result<()> {
@@ -126,18 +123,23 @@ impl<'ir> Vm<'ir> {
     fn verify_alias(&mut self, alias: TypeAliasId) -> Result<()> {
         let code = self.store.alias_type(self.heap.alias(alias).ir);
         self.verify_types(code)?;
-        let mut current = alias;
-        for _ in 0..MAX_ALIASES {
+        let mut seen = vec![alias];
+        loop {
+            let current = seen[seen.len() - 1];
             let code = self.store.alias_type(self.heap.alias(current).ir);
             let ty = code.ty.expect("the code of a type has a type");
             match self.resolve_type(code, ty)? {
-                Some(Resolved::Alias(next)) => current = next,
+                Some(Resolved::Alias(next)) if seen.contains(&next) => {
+                    let ir = self.heap.alias(current).ir;
+                    let message = "Type alias definitions must not be cyclic.";
+                    return Err(
+                        Raised::new(ErrorCode::InvalidDeclaration, message).locate(ir.module, ir.span)
+                    );
+                }
+                Some(Resolved::Alias(next)) => seen.push(next),
                 _ => return Ok(()),
             }
         }
-        let ir = self.heap.alias(current).ir;
-        Err(Raised::new(ErrorCode::InvalidDeclaration, "Type alias definitions must not be cyclic.")
-            .locate(ir.module, ir.span))
     }
 
     fn verify_annotations(
