@@ -18,6 +18,7 @@ mod type_defaults;
 pub(crate) mod types;
 
 pub(crate) use classes::Resolved;
+pub(crate) use iterate::MemberKey;
 pub(crate) use known::{Known, Words};
 pub(crate) use members::MemberRef;
 pub(crate) use modules::ModuleState;
