@@ -72,8 +72,7 @@ impl Store {
             known.insert(key, id);
             return Ok(self.module(id));
         };
-        let mut error = Raised::new(ErrorCode::Syntax, first.message.clone()).locate(id, first.span);
-        error.hint.clone_from(&first.hint);
+        let error = Raised::new(ErrorCode::Syntax, first.to_string()).locate(id, first.span);
         Err(error.leave(|| self.module(id).name.to_string()))
     }
 
@@ -107,7 +106,7 @@ impl Store {
         drop(known);
         let ir = self.module(id);
         if let Some(first) = diagnostics.first() {
-            let error = Raised::new(ErrorCode::Syntax, first.message.clone()).locate(id, first.span);
+            let error = Raised::new(ErrorCode::Syntax, first.to_string()).locate(id, first.span);
             return Err(error.leave(String::new));
         }
         ir.expression.get_or_init(|| lower::lower_expression(self.context(id), &module.scope, expr));

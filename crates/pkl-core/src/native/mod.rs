@@ -47,6 +47,7 @@ mod listing;
 mod map;
 mod mapping;
 mod math;
+pub(crate) mod render;
 mod set;
 mod string;
 mod test;
@@ -83,6 +84,7 @@ static TABLES: &[(Table, Table)] = &[
     (mapping::METHODS, mapping::PROPERTIES),
     (math::METHODS, math::PROPERTIES),
     (set::METHODS, set::PROPERTIES),
+    (render::METHODS, render::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
     (test::METHODS, test::PROPERTIES),
     (typed::METHODS, typed::PROPERTIES),

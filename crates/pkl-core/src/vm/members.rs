@@ -197,7 +197,8 @@ impl<'ir> Vm<'ir> {
         })
     }
 
-    fn value_span(&self, member: &'ir Member) -> pkl_parser::Span {
+    /// The span of a definition's value.
+    pub(crate) fn value_span(&self, member: &'ir Member) -> pkl_parser::Span {
         match member.source {
             MemberSource::Expr(_) => {
                 let code = self.store.member_code(member);

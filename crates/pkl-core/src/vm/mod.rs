@@ -13,6 +13,7 @@ mod members;
 mod modules;
 pub(crate) mod operators;
 mod reads;
+mod show;
 pub(crate) mod subscript;
 mod type_defaults;
 pub(crate) mod types;
@@ -74,6 +75,8 @@ pub(crate) struct Vm<'ir> {
     pub(crate) modules: Vec<ModuleState<'ir>>,
     module_of_ir: FxHashMap<ir::IrId, ModuleId>,
     module_of_uri: FxHashMap<Arc<str>, ModuleId>,
+    /// Classes that are being declared, to find those that extend themselves.
+    declaring: Vec<(ModuleId, usize)>,
     resources: FxHashMap<String, Value>,
     pub(crate) globs: FxHashMap<String, Value>,
     memos: Vec<Memo>,
@@ -110,6 +113,7 @@ impl<'ir> Vm<'ir> {
             modules: Vec::new(),
             module_of_ir: FxHashMap::default(),
             module_of_uri: FxHashMap::default(),
+            declaring: Vec::new(),
             resources: FxHashMap::default(),
             globs: FxHashMap::default(),
             memos: Vec::new(),

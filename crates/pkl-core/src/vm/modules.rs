@@ -205,8 +205,17 @@ impl<'ir> Vm<'ir> {
         if let Some(known) = self.module(module).classes[position] {
             return Ok(known);
         }
-        let ir = self.module(module).ir;
-        let class = self.declare_class(module, &ir.classes[position])?;
+        let ir = &self.module(module).ir.classes[position];
+        let id = self.module(module).ir.id;
+        if self.declaring.contains(&(module, position)) {
+            let name = self.text_of(ir.name);
+            let message = format!("Class `{name}` cannot extend itself.");
+            return Err(Raised::new(ErrorCode::InvalidClass, message).locate(id, ir.span));
+        }
+        self.declaring.push((module, position));
+        let declared = self.declare_class(module, ir);
+        self.declaring.pop();
+        let class = declared?;
         self.modules[module.index()].classes[position] = Some(class);
         Ok(class)
     }

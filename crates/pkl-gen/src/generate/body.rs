@@ -160,7 +160,9 @@ impl Generator<'_> {
 
     /// A predicate over members that may be of any kind.
     fn predicate(&mut self) -> String {
-        self.choices.pick(&["this is Int && this > 1", "this == 3", "this is Typed", "this is Int", "this is String"]).to_owned()
+        self.choices
+            .pick(&["this is Int && this > 1", "this == 3", "this is Typed", "this is Int", "this is String"])
+            .to_owned()
     }
 
     fn element(&mut self, body: &mut Body, kind: Kind) -> String {
@@ -243,7 +245,9 @@ impl Generator<'_> {
                 });
                 Some(format!("for (x, y in {table}) {{ {inner} }}"))
             }
-            1 if kind == Kind::Int => Some(format!("...{}", self.outside(|this| this.nested(Kind::IntMapping, 1)))),
+            1 if kind == Kind::Int => {
+                Some(format!("...{}", self.outside(|this| this.nested(Kind::IntMapping, 1))))
+            }
             2 if kind.is_object() && !body.used.contains(&"default".to_owned()) => {
                 body.used.push("default".to_owned());
                 let parameter = if self.choices.chance(40) { "x -> " } else { "" };
@@ -254,7 +258,9 @@ impl Generator<'_> {
                 };
                 Some(format!("default {}", inner.replacen('{', &format!("{{ {parameter}"), 1)))
             }
-            3 if body.amends && kind == Kind::Int => Some(format!("[[this > 1]] = {}", self.nested(Kind::Int, depth))),
+            3 if body.amends && kind == Kind::Int => {
+                Some(format!("[[this > 1]] = {}", self.nested(Kind::Int, depth)))
+            }
             _ => {
                 let key = format!("[{}]", self.key());
                 if body.used.contains(&key) && !self.choices.chance(3) {
@@ -272,7 +278,7 @@ impl Generator<'_> {
         if kind.is_object() && self.choices.chance(60) {
             return format!("{key} {}", self.body(kind, true, depth));
         }
-        if amends && kind == Kind::Int && self.choices.chance(30) {
+        if amends && kind == Kind::Int && self.choices.chance(12) {
             return format!("{key} = super{key} + {}", self.nested(kind, depth));
         }
         format!("{key} = {}", self.nested(kind, depth))

@@ -31,7 +31,7 @@ impl Generator<'_> {
         let id = u8::try_from(self.classes.len()).unwrap_or(u8::MAX);
         let open: Vec<ClassId> = (0..id).filter(|other| self.is_extensible(*other)).collect();
         let parent = (!open.is_empty() && self.choices.chance(60)).then(|| self.choices.pick(&open));
-        let is_abstract = self.choices.chance(10);
+        let is_abstract = self.choices.chance(6);
         let is_open = !is_abstract && self.choices.chance(70);
         let mut text = match (is_abstract, is_open) {
             (true, _) => "abstract class ",
@@ -126,7 +126,10 @@ impl Generator<'_> {
         if typed {
             let _ = write!(text, ": {}", self.annotation(name.kind));
         }
-        let has_default = matches!(name.kind, Kind::IntListing | Kind::IntMapping | Kind::Objects(_) | Kind::ObjectMapping(_));
+        let has_default = matches!(
+            name.kind,
+            Kind::IntListing | Kind::IntMapping | Kind::Objects(_) | Kind::ObjectMapping(_)
+        );
         if typed && has_default && !is_local && !overridden && self.choices.chance(30) {
             return text + "\n";
         }
@@ -142,12 +145,35 @@ impl Generator<'_> {
     pub(super) fn annotation(&mut self, kind: Kind) -> String {
         let exact = kind.type_name();
         match kind {
-            Kind::Int => self.choices.pick(&["Int", "Int", "Number", "Int(this > -50)", "Int|String", "Small", "Int(isBetween(-100, 100))"]).to_owned(),
-            Kind::Text => self.choices.pick(&["String", "String", "String(length < 40)", "Any", "String|Int"]).to_owned(),
+            Kind::Int => self
+                .choices
+                .pick(&[
+                    "Int",
+                    "Int",
+                    "Number",
+                    "Int(this > -50)",
+                    "Int|String",
+                    "Small",
+                    "Int(isBetween(-100, 100))",
+                ])
+                .to_owned(),
+            Kind::Text => self
+                .choices
+                .pick(&["String", "String", "String(length < 40)", "Any", "String|Int"])
+                .to_owned(),
             Kind::Bool => self.choices.pick(&["Boolean", "Boolean|Int"]).to_owned(),
-            Kind::Ints => self.choices.pick(&["List<Int>", "Collection<Int>", "List<Number>", "List<Int>(length < 6)", "List"]).to_owned(),
-            Kind::IntListing => self.choices.pick(&["Listing<Int>", "Listing<Int>", "Listing<Int(this < 100)>", "Listing<Number>"]).to_owned(),
-            Kind::IntMapping => self.choices.pick(&["Mapping<String, Int>", "Mapping<String, Int>", "Mapping<String(length < 3), Int>"]).to_owned(),
+            Kind::Ints => self
+                .choices
+                .pick(&["List<Int>", "Collection<Int>", "List<Number>", "List<Int>(length < 6)", "List"])
+                .to_owned(),
+            Kind::IntListing => self
+                .choices
+                .pick(&["Listing<Int>", "Listing<Int>", "Listing<Int(this < 100)>", "Listing<Number>"])
+                .to_owned(),
+            Kind::IntMapping => self
+                .choices
+                .pick(&["Mapping<String, Int>", "Mapping<String, Int>", "Mapping<String(length < 3), Int>"])
+                .to_owned(),
             Kind::Instance(_) if self.choices.chance(15) => format!("{exact}?"),
             _ => exact,
         }
@@ -164,6 +190,9 @@ impl Generator<'_> {
             body = format!("super.m{index}(x) + {body}");
         }
         let result = self.choices.pick(&["", ": Int", ": Int|String"]);
-        format!("{indent}function m{index}(x{}){result} = {body}\n", self.choices.pick(&["", ": Int", ": Int(this < 1000)"]))
+        format!(
+            "{indent}function m{index}(x{}){result} = {body}\n",
+            self.choices.pick(&["", ": Int", ": Int(this < 1000)"])
+        )
     }
 }

@@ -20,7 +20,11 @@ impl Generator<'_> {
             1 => self.over_ints("map", Kind::Int, depth),
             2 => self.over_ints("filter", Kind::Bool, depth),
             3 => format!("({} + {})", self.nested(Kind::Ints, depth), self.nested(Kind::Ints, depth)),
-            4 => format!("{}.{}", self.nested(Kind::Ints, depth), self.choices.pick(&["reverse()", "sort()", "distinct", "take(2)", "drop(1)"])),
+            4 => format!(
+                "{}.{}",
+                self.nested(Kind::Ints, depth),
+                self.choices.pick(&["reverse()", "sort()", "distinct", "take(2)", "drop(1)"])
+            ),
             5 => format!("{}.toList()", self.nested(Kind::IntListing, depth)),
             6 => format!("{}.values", self.nested(Kind::Table, depth)),
             7 => format!("{}.map((x) -> x.length)", self.nested(Kind::Texts, depth)),
@@ -39,9 +43,17 @@ impl Generator<'_> {
         match self.choices.below(5) {
             0 => format!("List({}, {})", self.nested(Kind::Text, depth), self.nested(Kind::Text, depth)),
             1 => self.over_ints("map", Kind::Text, depth),
-            2 => format!("{}.split({})", self.nested(Kind::Text, depth), self.choices.pick(&["\",\"", "\"\"", "\"b\""])),
+            2 => format!(
+                "{}.split({})",
+                self.nested(Kind::Text, depth),
+                self.choices.pick(&["\",\"", "\"\"", "\"b\""])
+            ),
             3 => format!("{}.keys.toList()", self.nested(Kind::Table, depth)),
-            _ => format!("{}.{}", self.nested(Kind::Texts, depth), self.choices.pick(&["reverse()", "sort()", "distinct"])),
+            _ => format!(
+                "{}.{}",
+                self.nested(Kind::Texts, depth),
+                self.choices.pick(&["reverse()", "sort()", "distinct"])
+            ),
         }
     }
 
@@ -51,12 +63,18 @@ impl Generator<'_> {
             1 => format!("({} + {})", self.nested(Kind::Table, depth), self.nested(Kind::Table, depth)),
             2 => {
                 let table = self.nested(Kind::Table, depth);
-                let inner = self
-                    .with_variables(&[("x", Kind::Text), ("y", Kind::Int)], |this| this.nested(Kind::Int, depth));
+                let inner = self.with_variables(&[("x", Kind::Text), ("y", Kind::Int)], |this| {
+                    this.nested(Kind::Int, depth)
+                });
                 format!("{table}.mapValues((x, y) -> {inner})")
             }
             3 => format!("{}.toMap()", self.nested(Kind::IntMapping, depth)),
-            _ => format!("{}.put({}, {})", self.nested(Kind::Table, depth), self.key(), self.nested(Kind::Int, depth)),
+            _ => format!(
+                "{}.put({}, {})",
+                self.nested(Kind::Table, depth),
+                self.key(),
+                self.nested(Kind::Int, depth)
+            ),
         }
     }
 
@@ -70,7 +88,12 @@ impl Generator<'_> {
                 let class = self.some_class();
                 format!("{}.toDynamic()", self.nested(Kind::Instance(class), depth))
             }
-            3 => format!("({}) {} {}", self.nested(kind, depth), self.body(kind, true, depth), self.body(kind, true, 0)),
+            3 => format!(
+                "({}) {} {}",
+                self.nested(kind, depth),
+                self.body(kind, true, depth),
+                self.body(kind, true, 0)
+            ),
             _ => format!("({}) {}", self.nested(kind, depth), self.body(kind, true, depth)),
         }
     }
@@ -80,7 +103,9 @@ impl Generator<'_> {
         let type_name = match kind {
             Kind::Instance(class) => class_name(self.subclass(class)),
             Kind::Dynamic => "Dynamic".to_owned(),
-            kind if self.choices.chance(30) => kind.type_name().split('<').next().unwrap_or_default().to_owned(),
+            kind if self.choices.chance(30) => {
+                kind.type_name().split('<').next().unwrap_or_default().to_owned()
+            }
             kind => kind.type_name(),
         };
         let kind = match kind {
@@ -107,7 +132,8 @@ impl Generator<'_> {
     }
 
     fn is_below(&self, class: ClassId, above: ClassId) -> bool {
-        class == above || self.classes[usize::from(class)].parent.is_some_and(|parent| self.is_below(parent, above))
+        class == above
+            || self.classes[usize::from(class)].parent.is_some_and(|parent| self.is_below(parent, above))
     }
 
     pub(super) fn some_class(&mut self) -> ClassId {
@@ -144,9 +170,15 @@ impl Generator<'_> {
         if !self.scopes.in_class() && !module.is_empty() && self.choices.chance(40) {
             return format!("m{}({argument})", self.choices.pick(&module));
         }
+        let inherited: Vec<u8> =
+            self.inherited_functions.iter().copied().filter(|index| *index < limit).collect();
+        if !self.scopes.in_class() && !inherited.is_empty() && self.choices.chance(40) {
+            return format!("module.m{}({argument})", self.choices.pick(&inherited));
+        }
         if self.class_limit > 0 && limit > 0 {
             let class = self.some_class();
-            let methods: Vec<u8> = self.methods_of(class).into_iter().filter(|index| *index < limit).collect();
+            let methods: Vec<u8> =
+                self.methods_of(class).into_iter().filter(|index| *index < limit).collect();
             if !methods.is_empty() {
                 let method = self.choices.pick(&methods);
                 return format!("{}.m{method}({argument})", self.nested(Kind::Instance(class), depth));

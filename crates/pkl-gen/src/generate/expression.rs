@@ -49,17 +49,23 @@ impl Generator<'_> {
                 self.choices.pick(&["0", "1", "2", "3", "7", "-4", "12", "100"]).to_owned()
             }
             Kind::Float => self.choices.pick(&["0.5", "1.0", "-2.25", "1e3", "3.75", "0.1"]).to_owned(),
-            Kind::Text => {
-                self.choices.pick(&["\"a\"", "\"\"", "\"bc\"", "\"x y\"", "\"é😀\"", "\"two\\nlines\""]).to_owned()
-            }
+            Kind::Text => self
+                .choices
+                .pick(&["\"a\"", "\"\"", "\"bc\"", "\"x y\"", "\"é😀\"", "\"two\\nlines\""])
+                .to_owned(),
             Kind::Bool => self.choices.pick(&["true", "false"]).to_owned(),
             Kind::Duration => self.choices.pick(&["1.s", "5.min", "1.5.h", "250.ms"]).to_owned(),
-            Kind::Ints => self.choices.pick(&["List()", "List(1)", "List(3, 1, 2)", "IntSeq(1, 4).toList()"]).to_owned(),
-            Kind::Texts => self.choices.pick(&["List()", "List(\"a\")", "List(\"b\", \"a\", \"b\")"]).to_owned(),
-            Kind::IntSet => self.choices.pick(&["Set()", "Set(1)", "Set(3, 1, 3)"]).to_owned(),
-            Kind::Table => {
-                self.choices.pick(&["Map()", "Map(\"a\", 1)", "Map(\"b\", 2, \"a\", 1)", "Map(\"c\", 3)"]).to_owned()
+            Kind::Ints => {
+                self.choices.pick(&["List()", "List(1)", "List(3, 1, 2)", "IntSeq(1, 4).toList()"]).to_owned()
             }
+            Kind::Texts => {
+                self.choices.pick(&["List()", "List(\"a\")", "List(\"b\", \"a\", \"b\")"]).to_owned()
+            }
+            Kind::IntSet => self.choices.pick(&["Set()", "Set(1)", "Set(3, 1, 3)"]).to_owned(),
+            Kind::Table => self
+                .choices
+                .pick(&["Map()", "Map(\"a\", 1)", "Map(\"b\", 2, \"a\", 1)", "Map(\"c\", 3)"])
+                .to_owned(),
             Kind::Function => format!("((x) -> {})", self.choices.pick(&["x", "x + 1", "x * 2"])),
             _ => self.new_object(kind, depth.min(1)),
         }
@@ -75,7 +81,8 @@ impl Generator<'_> {
             1 => {
                 let of = self.choices.pick(&[Kind::Int, Kind::Text, Kind::Ints]);
                 let (name, value) = (self.variable(), self.nested(of, depth));
-                let annotation = if self.choices.chance(30) { format!(": {}", of.type_name()) } else { String::new() };
+                let annotation =
+                    if self.choices.chance(30) { format!(": {}", of.type_name()) } else { String::new() };
                 let inner = self.with_variables(&[(name, of)], |this| this.nested(kind, depth));
                 format!("(let ({name}{annotation} = {value}) {inner})")
             }
@@ -108,12 +115,19 @@ impl Generator<'_> {
                 format!("({} {operator} {})", self.nested(Kind::Int, depth), self.nested(Kind::Int, depth))
             }
             2 => {
-                let (operator, literal) = self.choices.pick(&[("*", 2), ("~/", 3), ("%", 5), ("*", -3), ("%", -2)]);
+                let (operator, literal) =
+                    self.choices.pick(&[("*", 2), ("~/", 3), ("%", 5), ("*", -3), ("%", -2)]);
                 format!("({} {operator} {literal})", self.nested(Kind::Int, depth))
             }
             3 => format!("{}.length", self.nested(Kind::Text, depth)),
             4 => {
-                let of = self.choices.pick(&[Kind::Ints, Kind::Texts, Kind::IntSet, Kind::Table, Kind::IntListing]);
+                let of = self.choices.pick(&[
+                    Kind::Ints,
+                    Kind::Texts,
+                    Kind::IntSet,
+                    Kind::Table,
+                    Kind::IntListing,
+                ]);
                 format!("{}.length", self.nested(of, depth))
             }
             5 => {
@@ -123,15 +137,33 @@ impl Generator<'_> {
                 });
                 format!("{list}.fold({start}, (acc, x) -> {inner})")
             }
-            6 => format!("({}.getOrNull({}) ?? {})", self.nested(Kind::Table, depth), self.key(), self.nested(Kind::Int, depth)),
+            6 => format!(
+                "({}.getOrNull({}) ?? {})",
+                self.nested(Kind::Table, depth),
+                self.key(),
+                self.nested(Kind::Int, depth)
+            ),
             7 => format!("{}[{}]", self.nested(Kind::IntMapping, depth), self.key()),
-            8 => format!("{}[{}]", self.nested(Kind::IntListing, depth), self.choices.below(3)),
+            8 => format!(
+                "{}[{}]",
+                self.nested(Kind::IntListing, depth),
+                self.choices.pick(&["0", "0", "1", "2"])
+            ),
             9 => format!("{}.apply({})", self.nested(Kind::Function, depth), self.nested(Kind::Int, depth)),
             10 => self.call(depth),
             11 => format!("({} ?? {})", self.nested(Kind::Maybe, depth), self.nested(Kind::Int, depth)),
-            12 => format!("{}.{}", self.nested(Kind::Ints, depth), self.choices.pick(&["first", "last", "max", "min"])),
+            12 => format!(
+                "{}.{}",
+                self.nested(Kind::Ints, depth),
+                self.choices.pick(&["first", "last", "max", "min"])
+            ),
             13 => self.this_element().unwrap_or_else(|| format!("-{}", self.nested(Kind::Int, 0))),
-            14 => format!("{} {} {}", self.nested(Kind::Int, 0), self.choices.pick(&["+ 2 *", "- 1 -", "* 2 +"]), self.nested(Kind::Int, 0)),
+            14 => format!(
+                "{} {} {}",
+                self.nested(Kind::Int, 0),
+                self.choices.pick(&["+ 2 *", "- 1 -", "* 2 +"]),
+                self.nested(Kind::Int, 0)
+            ),
             _ => self.member_of_object(Kind::Int, depth),
         }
     }
@@ -144,10 +176,18 @@ impl Generator<'_> {
 
     fn float(&mut self, depth: usize) -> String {
         match self.choices.below(5) {
-            0 => format!("({} / {})", self.nested(Kind::Int, depth), self.choices.pick(&["2", "4", "3", "0.5"])),
+            0 => format!(
+                "({} / {})",
+                self.nested(Kind::Int, depth),
+                self.choices.pick(&["2", "4", "3", "0.5"])
+            ),
             1 => {
                 let operator = self.choices.pick(&["+", "-", "*"]);
-                format!("({} {operator} {})", self.nested(Kind::Float, depth), self.nested(Kind::Float, depth))
+                format!(
+                    "({} {operator} {})",
+                    self.nested(Kind::Float, depth),
+                    self.nested(Kind::Float, depth)
+                )
             }
             2 => format!("{}.toFloat()", self.nested(Kind::Int, depth)),
             3 => format!("{}.round()", self.nested(Kind::Float, depth)),
@@ -159,23 +199,45 @@ impl Generator<'_> {
         match self.choices.below(10) {
             0 | 1 => {
                 let of = self.choices.pick(&[
-                    Kind::Int, Kind::Text, Kind::Bool, Kind::Float, Kind::Maybe, Kind::Ints, Kind::Table, Kind::Duration,
+                    Kind::Int,
+                    Kind::Text,
+                    Kind::Bool,
+                    Kind::Float,
+                    Kind::Maybe,
+                    Kind::Ints,
+                    Kind::Table,
+                    Kind::Duration,
                 ]);
                 format!("\"<\\({})>\"", self.nested(of, depth))
             }
             2 => format!("({} + {})", self.nested(Kind::Text, depth), self.nested(Kind::Text, depth)),
             3 => {
-                let method = self.choices.pick(&["toUpperCase()", "reverse()", "take(2)", "drop(1)", "trim()", "capitalize()"]);
+                let method = self.choices.pick(&[
+                    "toUpperCase()",
+                    "reverse()",
+                    "take(2)",
+                    "drop(1)",
+                    "trim()",
+                    "capitalize()",
+                ]);
                 format!("{}.{method}", self.nested(Kind::Text, depth))
             }
-            4 => format!("{}.join({})", self.nested(Kind::Texts, depth), self.choices.pick(&["\",\"", "\"\""])),
+            4 => {
+                format!("{}.join({})", self.nested(Kind::Texts, depth), self.choices.pick(&["\",\"", "\"\""]))
+            }
             5 => format!("{}.toString()", self.nested(Kind::Int, depth)),
             6 => {
                 let kind = self.object_kind();
                 format!("\"\\({})\"", self.nested(kind, depth))
             }
-            7 => format!("{}.replaceAll({}, \"-\")", self.nested(Kind::Text, depth), self.choices.pick(&["\"a\"", "Regex(\"[a-c]\")"])),
-            8 => format!("{}.repeat({})", self.nested(Kind::Text, depth), self.choices.pick(&["2", "0", "3"])),
+            7 => format!(
+                "{}.replaceAll({}, \"-\")",
+                self.nested(Kind::Text, depth),
+                self.choices.pick(&["\"a\"", "Regex(\"[a-c]\")"])
+            ),
+            8 => {
+                format!("{}.repeat({})", self.nested(Kind::Text, depth), self.choices.pick(&["2", "0", "3"]))
+            }
             _ => self.member_of_object(Kind::Text, depth),
         }
     }
@@ -207,14 +269,32 @@ impl Generator<'_> {
                 format!("{list}.{}((x) -> {inner})", self.choices.pick(&["every", "any"]))
             }
             7 => format!("{}.contains({})", self.nested(Kind::Ints, depth), self.nested(Kind::Int, depth)),
-            _ => format!("({} {} {})", self.nested(Kind::Text, depth), self.choices.pick(&["==", "<"]), self.nested(Kind::Text, depth)),
+            _ => format!(
+                "({} {} {})",
+                self.nested(Kind::Text, depth),
+                self.choices.pick(&["==", "<"]),
+                self.nested(Kind::Text, depth)
+            ),
         }
     }
 
     fn tested_type(&mut self) -> String {
         let plain = self.choices.pick(&[
-            "Int", "String", "Number", "Int(this > 2)", "Listing<Int>", "Mapping<String, Int>", "Null", "Any", "Object",
-            "List<Int>", "Dynamic", "Typed", "\"a\"|\"bc\"", "Int|String", "Int?",
+            "Int",
+            "String",
+            "Number",
+            "Int(this > 2)",
+            "Listing<Int>",
+            "Mapping<String, Int>",
+            "Null",
+            "Any",
+            "Object",
+            "List<Int>",
+            "Dynamic",
+            "Typed",
+            "\"a\"|\"bc\"",
+            "Int|String",
+            "Int?",
         ]);
         if self.class_limit > 0 && self.choices.chance(40) {
             class_name(self.choices.pick(&[0, self.class_limit - 1]))
@@ -258,7 +338,12 @@ impl Generator<'_> {
         let mut kinds = vec![Kind::IntListing, Kind::Dynamic, Kind::IntMapping];
         if classes > 0 {
             let class = u8::try_from(self.choices.below(classes.into())).unwrap_or(0);
-            kinds.extend([Kind::Instance(class), Kind::Instance(class), Kind::Objects(class), Kind::ObjectMapping(class)]);
+            kinds.extend([
+                Kind::Instance(class),
+                Kind::Instance(class),
+                Kind::Objects(class),
+                Kind::ObjectMapping(class),
+            ]);
         }
         self.choices.pick(&kinds)
     }

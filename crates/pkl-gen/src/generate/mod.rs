@@ -17,17 +17,35 @@ use scope::{Scope, ScopeKind, Scopes};
 /// How deep expressions nest.
 const DEPTH: usize = 3;
 
+/// A program: one module, or two of which the second is built on the first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Program {
+    /// The module that `main` extends or amends, as `base.pkl` beside it.
+    pub base: Option<String>,
+    /// The module that is evaluated.
+    pub main: String,
+}
+
+impl std::fmt::Display for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(base) = &self.base {
+            write!(f, "// base.pkl\n{base}\n// main.pkl\n")?;
+        }
+        f.write_str(&self.main)
+    }
+}
+
 /// Writes a program.
-pub fn program(choices: &mut Choices) -> String {
+pub fn program(choices: &mut Choices) -> Program {
     let mut generator = Generator {
         choices,
         classes: Vec::new(),
         functions: Vec::new(),
+        inherited_functions: Vec::new(),
         scopes: Scopes::default(),
         class_limit: 0,
-        method_limit: 0,
     };
-    generator.module()
+    generator.program()
 }
 
 /// The state of writing a program.
@@ -35,13 +53,13 @@ struct Generator<'c> {
     choices: &'c mut Choices,
     /// The classes written so far.
     classes: Vec<Class>,
-    /// Indices of the module's methods `m…`, written so far.
+    /// Indices of the methods `m…` of the module, written so far.
     functions: Vec<u8>,
+    /// Those of the module below it.
+    inherited_functions: Vec<u8>,
     scopes: Scopes,
     /// Only classes of a lower number may be instantiated here.
     class_limit: ClassId,
-    /// Methods of the own class that may be called here have a lower index.
-    method_limit: u8,
 }
 
 impl Generator<'_> {

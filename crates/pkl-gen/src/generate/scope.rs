@@ -115,7 +115,7 @@ impl Scopes {
         if !self.in_class()
             && let Some(module) = self.stack.first()
         {
-            found.extend(module.names.iter().filter(wanted).take(2).map(|name| format!("module.{name}")));
+            found.extend(module.members().filter(wanted).take(3).map(|name| format!("module.{name}")));
         }
         found
     }
