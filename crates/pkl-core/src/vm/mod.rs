@@ -20,6 +20,7 @@ pub(crate) mod types;
 mod verify;
 
 pub(crate) use classes::Resolved;
+pub(crate) use iterate::MemberKey;
 pub(crate) use known::{Known, Words};
 pub(crate) use members::MemberRef;
 pub(crate) use modules::ModuleState;

@@ -595,7 +595,7 @@ impl<'ir> Vm<'ir> {
         self.mismatch_text(&name, value)
     }
 
-    fn mismatch_text(&mut self, expected: &str, value: Value) -> Result<Failure> {
+    pub(crate) fn mismatch_text(&mut self, expected: &str, value: Value) -> Result<Failure> {
         if value.is_null() {
             let message = format!("Expected value of type `{expected}`, but got `null`.");
             return Ok(Raised::new(ErrorCode::TypeMismatch, message));
