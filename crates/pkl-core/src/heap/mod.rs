@@ -23,7 +23,7 @@ use crate::value::{
 
 /// `IntSeq(start, end).step(step)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntSeq {
+pub(crate) struct IntSeq {
     /// The first number.
     pub start: i64,
     /// The bound, inclusive.
@@ -34,7 +34,7 @@ pub struct IntSeq {
 
 impl IntSeq {
     /// How many numbers there are.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         let (start, end, step) = (i128::from(self.start), i128::from(self.end), i128::from(self.step));
         let count =
             if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
@@ -42,12 +42,12 @@ impl IntSeq {
     }
 
     /// Whether there are none.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// The numbers in order.
-    pub fn iter(self) -> impl Iterator<Item = i64> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
         let mut next = Some(self.start);
         std::iter::from_fn(move || {
             let current = next?;

@@ -143,7 +143,7 @@ impl ModuleReader for FileReader {
     fn read(&self, uri: &str) -> Result<String, ReadError> {
         let path = self.path(uri)?;
         if path.is_dir() {
-            return Err(ReadError::NotFound);
+            return Err(ReadError::Failed("IOException: Is a directory".to_owned()));
         }
         fs::read_to_string(path).map_err(|error| io_error(&error))
     }
@@ -215,10 +215,6 @@ impl ModuleReader for ModulePathReader {
 
     fn read(&self, uri: &str) -> Result<String, ReadError> {
         fs::read_to_string(self.find(uri)?).map_err(|error| io_error(&error))
-    }
-
-    fn list(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
-        self.list_all(uri)
     }
 }
 

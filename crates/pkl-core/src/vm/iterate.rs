@@ -3,7 +3,8 @@
 use pkl_parser::Symbol;
 use pkl_parser::ast::ModifierKind;
 
-use super::amend::{ObjectKind, Spread};
+use super::amend::ObjectKind;
+use super::spread::Spread;
 use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Order, PropertyKey};

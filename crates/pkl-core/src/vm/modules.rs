@@ -134,8 +134,8 @@ impl<'ir> Vm<'ir> {
                 let object = self.module_object(base)?;
                 let class = self.heap.object(object).class;
                 let parent = self.module(base).ir;
-                if !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Open)
-                    && !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Abstract)
+                if !parent.class.modifiers.contains(ModifierKind::Open)
+                    && !parent.class.modifiers.contains(ModifierKind::Abstract)
                 {
                     let message = format!("Cannot extend non-open module `{}`.", parent.name);
                     return Err(Raised::new(ErrorCode::InvalidClass, message)

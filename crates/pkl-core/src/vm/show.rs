@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Vm;
-use super::amend::ObjectKind;
 use super::iterate::MemberKey;
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Cache, ClassKind};
