@@ -36,12 +36,19 @@
 //! is that of the call. A loop whose length a program decides calls `vm.tick()?` in each round, so that
 //! limits hold, and `vm.check_count(n)?` before it makes `n` values at once.
 
+#![expect(clippy::unnecessary_wraps, reason = "natives have one signature, whether they can fail or not")]
+
 mod any;
 pub(crate) mod args;
-mod int;
+mod bytes;
+mod int_seq;
 mod list;
+mod number;
+mod regex;
 pub(crate) mod render;
 mod string;
+mod string_search;
+mod unit;
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -59,10 +66,16 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
     (any::METHODS, any::PROPERTIES),
-    (int::METHODS, int::PROPERTIES),
+    (bytes::METHODS, bytes::PROPERTIES),
+    (int_seq::METHODS, int_seq::PROPERTIES),
     (list::METHODS, list::PROPERTIES),
+    (number::METHODS, number::PROPERTIES),
+    (&[], number::UNITS),
+    (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
+    (string_search::METHODS, &[]),
+    (unit::METHODS, unit::PROPERTIES),
 ];
 
 type Index = FxHashMap<&'static str, NativeMethod>;
