@@ -41,13 +41,23 @@
 mod any;
 pub(crate) mod args;
 mod bytes;
+mod collection;
+mod dynamic;
+mod function;
 mod int_seq;
 mod list;
+mod listing;
+mod map;
+mod mapping;
+mod math;
 mod number;
 mod regex;
 pub(crate) mod render;
+mod set;
 mod string;
 mod string_search;
+mod test;
+mod typed;
 mod unit;
 
 use rustc_hash::FxHashMap;
@@ -65,16 +75,31 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
+    (&[], number::UNITS),
     (any::METHODS, any::PROPERTIES),
     (bytes::METHODS, bytes::PROPERTIES),
+    (collection::access::METHODS, collection::access::PROPERTIES),
+    (collection::fold::METHODS, &[]),
+    (collection::order::METHODS, collection::order::PROPERTIES),
+    (collection::parts::METHODS, &[]),
+    (collection::search::METHODS, &[]),
+    (collection::transform::METHODS, &[]),
+    (dynamic::METHODS, dynamic::PROPERTIES),
+    (function::METHODS, function::PROPERTIES),
     (int_seq::METHODS, int_seq::PROPERTIES),
     (list::METHODS, list::PROPERTIES),
+    (listing::METHODS, listing::PROPERTIES),
+    (map::METHODS, map::PROPERTIES),
+    (mapping::METHODS, mapping::PROPERTIES),
+    (math::METHODS, math::PROPERTIES),
     (number::METHODS, number::PROPERTIES),
-    (&[], number::UNITS),
     (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
+    (set::METHODS, set::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
     (string_search::METHODS, &[]),
+    (test::METHODS, test::PROPERTIES),
+    (typed::METHODS, typed::PROPERTIES),
     (unit::METHODS, unit::PROPERTIES),
 ];
 
