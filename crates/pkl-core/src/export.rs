@@ -170,9 +170,16 @@ impl Exporter {
         let mut members = Vec::new();
         let listed = vm.members_of(object);
         // All members are evaluated before any of them is gone into.
-        for &(_, place) in &listed {
-            if self.mode == Export::Strict && vm.force(object, place).is_err() {
-                break;
+        for &(key, place) in &listed {
+            if self.mode == Export::Strict
+                && let Err(error) = vm.force(object, place)
+            {
+                let step = match key {
+                    MemberKey::Property(name) => Step::Property(name),
+                    MemberKey::Entry(key) => Step::Entry(key),
+                    MemberKey::Element(index) => Step::Element(index),
+                };
+                return self.member(vm, step, Err(error));
             }
         }
         for (key, place) in listed {

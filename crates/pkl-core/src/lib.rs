@@ -1,5 +1,8 @@
 //! The evaluator of the Pkl language.
 
+/// The version of the language that is implemented.
+pub const LANGUAGE_VERSION: &str = "0.30.2";
+
 mod convert;
 pub mod error;
 mod evaluator;

@@ -57,8 +57,10 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn call_super(&mut self, frame: &Frame<'ir>, name: Symbol, base: usize) -> Result<Value> {
         let owner = self.heap.object(frame.owner);
-        let class =
-            if owner.flags.prototype { self.heap.class(owner.class).superclass } else { Some(owner.class) };
+        if !owner.flags.prototype {
+            return Err(Raised::new(ErrorCode::InvalidMember, "Cannot invoke a supermethod from here."));
+        }
+        let class = self.heap.class(owner.class).superclass;
         let found = class.and_then(|class| self.heap.class(class).methods.get(&name).copied());
         match found {
             Some(found) => {

@@ -8,6 +8,9 @@ use crate::heap::{Env, Function, FunctionKind, MapBuffer, PropertyKey};
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
 use crate::value::{EnvId, ObjectId, Value};
 
+/// How many parameters a function literal may have.
+const MAX_PARAMETERS: usize = 5;
+
 impl<'ir> Vm<'ir> {
     /// Evaluates an expression; an error learns where it happened.
     #[inline]
@@ -147,6 +150,10 @@ impl<'ir> Vm<'ir> {
             Expr::As { operand, ty } => {
                 let value = self.eval(code, *operand, frame)?;
                 self.check(value, code, *ty, frame)
+            }
+            Expr::Lambda { lambda, .. } if lambda.arity > MAX_PARAMETERS => {
+                let message = "Function literals can have at most five parameters.";
+                Err(Raised::new(ErrorCode::InvalidDeclaration, message))
             }
             Expr::Lambda { lambda, visible } => Ok(self.closure(lambda, *visible, frame)),
             Expr::New { ty, body } => {

@@ -521,10 +521,21 @@ impl<'ir> Vm<'ir> {
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
         let module = self.store.module(code.module);
         let text = code.type_spans[ty as usize].text(&module.source);
-        let literal = matches!(&code.types[ty as usize], Ty::Union { literals: Some(_), .. });
-        if literal && matches!(value, Value::String(_)) {
+        if let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] {
+            let literal = |&member: &TyIx| match &code.types[member as usize] {
+                Ty::StringLiteral(text) => pkl_data::literal::plain(text),
+                _ => String::new(),
+            };
+            let text = members.iter().map(literal).collect::<Vec<_>>().join("|");
+            if !matches!(value, Value::String(_)) {
+                return self.mismatch_text(&text, value);
+            }
             let shown = self.show_shallow(value)?;
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
+            return Ok(Raised::new(ErrorCode::TypeMismatch, message));
+        }
+        if value.is_null() && matches!(&code.types[ty as usize], Ty::Union { .. }) {
+            let message = format!("Expected value of type `{text}`, but got `null`.\nValue: null");
             return Ok(Raised::new(ErrorCode::TypeMismatch, message));
         }
         let text = text.to_owned();
