@@ -121,7 +121,7 @@ impl Readers {
     }
 
     /// The absolute form of a resource's URI as written in the module `base`.
-    pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
+    pub(crate) fn resolve_resource(base: &str, uri: &str) -> Result<String> {
         if has_scheme(uri) {
             check_syntax(uri)?;
             return Ok(uri.to_owned());
@@ -164,7 +164,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        let absolute = Self::resolve_pattern(base, pattern)?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -181,7 +181,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        let absolute = Self::resolve_pattern(base, pattern)?;
         let Some(reader) = self.resource_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -194,7 +194,7 @@ impl Readers {
         glob::expand(&request, &|uri| reader.list(uri))
     }
 
-    fn resolve_pattern(&self, base: &str, pattern: &str) -> Result<String> {
+    fn resolve_pattern(base: &str, pattern: &str) -> Result<String> {
         if has_scheme(pattern) {
             return Ok(pattern.to_owned());
         }

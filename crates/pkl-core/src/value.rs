@@ -4,7 +4,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        pub struct $name(pub(crate) u32);
+        pub(crate) struct $name(pub(crate) u32);
 
         impl $name {
             pub(crate) fn at(index: usize) -> Self {

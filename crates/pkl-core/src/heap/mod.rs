@@ -7,8 +7,8 @@ mod strings;
 
 pub(crate) use collections::MapBuffer;
 pub(crate) use objects::{
-    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object,
-    ObjectFlags, Order, Slot, TypeAlias,
+    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object, Order,
+    Role, Slot, TypeAlias,
 };
 pub(crate) use shapes::{PropertyKey, Shapes};
 
@@ -40,11 +40,6 @@ impl IntSeq {
         let count =
             if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
-    }
-
-    /// Whether there are none.
-    pub(crate) fn is_empty(self) -> bool {
-        self.len() == 0
     }
 
     /// The numbers in order.
@@ -175,24 +170,12 @@ impl<'ir> Heap<'ir> {
         &mut self.objects[id.index()]
     }
 
-    pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
-        &mut self.classes[id.index()]
-    }
-
-    pub(crate) fn alias_mut(&mut self, id: TypeAliasId) -> &mut TypeAlias<'ir> {
-        &mut self.aliases[id.index()]
-    }
-
     pub(crate) fn items_mut(&mut self, id: ItemsId) -> &mut Items<'ir> {
         &mut self.items[id.index()]
     }
 
     pub(crate) fn class_count(&self) -> usize {
         self.classes.len()
-    }
-
-    pub(crate) fn object_count(&self) -> usize {
-        self.objects.len()
     }
 
     pub(crate) fn add_slots(&mut self, slots: impl IntoIterator<Item = Slot<'ir>>) -> u32 {

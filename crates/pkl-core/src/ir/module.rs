@@ -72,7 +72,6 @@ pub(crate) struct ClassIr {
 pub(crate) struct ClassMembers {
     pub(crate) properties: Vec<Member>,
     pub(crate) methods: Vec<Arc<Method>>,
-    pub(crate) scope: Arc<Scope>,
 }
 
 /// A type alias.
@@ -80,7 +79,6 @@ pub(crate) struct ClassMembers {
 pub(crate) struct AliasIr {
     pub(crate) name: Symbol,
     pub(crate) module: IrId,
-    pub(crate) modifiers: Modifiers,
     pub(crate) span: Span,
     pub(crate) ast: ast::TypeAliasId,
     pub(crate) scope: Arc<Scope>,

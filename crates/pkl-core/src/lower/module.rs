@@ -8,8 +8,8 @@ use super::body::method;
 use super::{Context, Numbers, Words};
 use crate::heap::PropertyKey;
 use crate::ir::{
-    AliasIr, Barrier, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers,
-    ModuleIr, ModuleLink, Name, Names, Scope, ScopeKind,
+    AliasIr, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers, ModuleIr,
+    ModuleLink, Name, Names, Scope, ScopeKind,
 };
 
 /// Lowers the outline of a module: its names. Classes and bodies follow when they are used.
@@ -23,7 +23,7 @@ pub(crate) fn lower_module(
     words: &Words,
 ) -> ModuleIr {
     let Parsed { ast, root, .. } = parsed;
-    let cx = Context { module: id, ast: &ast, source: &source, interner, numbers, base: None, words };
+    let cx = Context { module: id, ast: &ast, interner, numbers, base: None, words };
     let name = module_name(cx, root, uri);
     let simple_name = interner.intern(name.rsplit('.').next().unwrap_or_default());
     let modifiers = root.decl.map(|decl| ast.modifier_set(decl.modifiers)).unwrap_or_default();
@@ -35,8 +35,8 @@ pub(crate) fn lower_module(
     let imports = imports(cx, root);
     let names = Arc::new(module_names(cx, root, &imports));
     let scope = Scope::root(ScopeKind::Object(Arc::clone(&names)));
-    let class_scope = scope.inside(ScopeKind::Barrier(Barrier::Class));
-    let alias_scope = scope.inside(ScopeKind::Barrier(Barrier::TypeAlias));
+    let class_scope = scope.inside(ScopeKind::Barrier);
+    let alias_scope = scope.inside(ScopeKind::Barrier);
     let mut classes = Vec::new();
     let mut aliases = Vec::new();
     for member in &ast[root.members] {
@@ -168,7 +168,6 @@ fn alias(cx: Context<'_>, id: ast::TypeAliasId, scope: &Arc<Scope>) -> AliasIr {
     AliasIr {
         name: node.name.symbol,
         module: cx.module,
-        modifiers: cx.ast.modifier_set(node.modifiers),
         span: node.span,
         ast: id,
         scope,
@@ -225,7 +224,7 @@ fn lower_declared_class(cx: Context<'_>, class: &ClassIr, id: ast::ClassId) -> C
         ast::ClassMember::Property(_) => None,
     });
     let methods = methods.map(|id| class_method(cx, id, Some(class.name), &names, &scope)).collect();
-    ClassMembers { properties, methods, scope }
+    ClassMembers { properties, methods }
 }
 
 fn class_method(
@@ -326,5 +325,5 @@ fn lower_module_class(cx: Context<'_>, module: &ModuleIr) -> ClassMembers {
             ModuleMember::Method(id) => methods.push(class_method(cx, id, None, names, scope)),
         }
     }
-    ClassMembers { properties, methods, scope: Arc::clone(scope) }
+    ClassMembers { properties, methods }
 }

@@ -62,7 +62,7 @@ pub(crate) fn encode_path(path: &str) -> String {
     for character in path.chars() {
         match character {
             ' ' | '%' | '?' | '#' | '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`' => {
-                encoded.push_str(&format!("%{:02X}", u32::from(character)));
+                encoded.extend(["%".to_owned(), format!("{:02X}", u32::from(character))]);
             }
             other => encoded.push(other),
         }

@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 
 use super::{Frame, Known, MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, Function, FunctionKind, Items, Object, ObjectFlags, Order, PropertyKey, Slot};
+use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
@@ -172,7 +172,7 @@ impl<'ir> Vm<'ir> {
             check,
             env,
             body: Some(body),
-            flags: ObjectFlags::default(),
+            role: Role::Plain,
         });
         if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
@@ -525,7 +525,7 @@ impl<'ir> Vm<'ir> {
                     _ => building.items.elements.len(),
                 };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
-                    Some(index) => self.override_element(building, index, slot),
+                    Some(index) => override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
                     None => {
                         let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
@@ -542,19 +542,6 @@ impl<'ir> Vm<'ir> {
             }
             _ => self.put_entry(building, key, slot),
         }
-    }
-
-    fn override_element(
-        &mut self,
-        building: &mut Building<'ir>,
-        index: usize,
-        slot: Slot<'ir>,
-    ) -> Result<()> {
-        if !building.touched_elements.insert(index) {
-            return Err(duplicate(&index.to_string()));
-        }
-        building.items.elements[index] = slot;
-        Ok(())
     }
 
     pub(super) fn put_entry(
@@ -617,4 +604,13 @@ impl<'ir> Vm<'ir> {
 
 pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("the memory limit is reached before u32 numbers run out")
+}
+
+/// Redefines an element that is there already.
+fn override_element<'ir>(building: &mut Building<'ir>, index: usize, slot: Slot<'ir>) -> Result<()> {
+    if !building.touched_elements.insert(index) {
+        return Err(duplicate(&index.to_string()));
+    }
+    building.items.elements[index] = slot;
+    Ok(())
 }

@@ -76,6 +76,7 @@ impl<'ir> Vm<'ir> {
     }
 
     #[inline(never)]
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of expression")]
     fn eval_rare(
         &mut self,
         code: &'ir Code,
@@ -350,7 +351,7 @@ impl<'ir> Vm<'ir> {
                         Value::String(id) => text.push_str(self.heap.text(id)),
                         other => {
                             let shown = self
-                                .to_display(other)
+                                .display_text(other)
                                 .map_err(|error| error.locate(code.module, code.spans[*expr as usize]))?;
                             text.push_str(&shown);
                         }
@@ -447,7 +448,7 @@ impl<'ir> Vm<'ir> {
         let shown = self.show(result)?;
         let module = self.store.module(code.module);
         let span = code.spans[value as usize];
-        let (line, ..) = self.store.line_of(module, code.spans[ix as usize].start);
+        let (line, ..) = crate::store::line_of(module, code.spans[ix as usize].start);
         let source = span.text(&module.source);
         let message = format!("TRACE: {source} = {shown} ({}, line {line})", module.uri);
         (self.trace)(&message);

@@ -45,7 +45,7 @@ macro_rules! words {
 
 words! {
     default = "default", to_string = "toString", output = "output", value = "value", text = "text", bytes = "bytes",
-    files = "files", renderer = "renderer", converters = "converters", uri = "uri", base64 = "base64",
+    files = "files", converters = "converters", uri = "uri",
     mixin = "Mixin", apply = "apply", start = "start", end = "end", groups = "groups",
 }
 

@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 use super::types::TypeRef;
 use super::{Frame, Vm};
 use crate::error::Result;
-use crate::heap::{Env, Object, ObjectFlags};
+use crate::heap::{Env, Object, Role};
 use crate::ir::{Code, Ty, TyIx};
 use crate::value::{CheckId, ObjectId, Value};
 
@@ -34,7 +34,7 @@ impl<'ir> Vm<'ir> {
             check: Some(check),
             env,
             body,
-            flags: ObjectFlags { view: true, ..ObjectFlags::default() },
+            role: Role::View,
         })
     }
 
@@ -101,11 +101,10 @@ impl<'ir> Vm<'ir> {
 /// Whether checking a type depends on nothing around it.
 fn stands_alone(code: &Code, ty: TyIx) -> bool {
     match &code.types[ty as usize] {
-        Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable(_) => true,
+        Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable | Ty::Function { .. } => true,
         Ty::Module(_) | Ty::AliasParameter(_) | Ty::Constrained { .. } => false,
         Ty::Named { args, .. } => args.iter().all(|&arg| stands_alone(code, arg)),
         Ty::Nullable(inner) => stands_alone(code, *inner),
         Ty::Union { members, .. } => members.iter().all(|&member| stands_alone(code, member)),
-        Ty::Function { .. } => true,
     }
 }

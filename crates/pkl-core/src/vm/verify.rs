@@ -66,7 +66,8 @@ impl<'ir> Vm<'ir> {
         let name = self.store.symbol("minPklVersion");
         let Value::String(wanted) = self.read_property(annotation, name)? else { return Ok(()) };
         let wanted = self.heap.shared_text(wanted);
-        let parts = |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>();
+        let parts =
+            |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>();
         if parts(&wanted) <= parts(crate::LANGUAGE_VERSION) {
             return Ok(());
         }
@@ -140,7 +141,7 @@ impl<'ir> Vm<'ir> {
             | Ty::Module(_)
             | Ty::StringLiteral(_)
             | Ty::AliasParameter(_)
-            | Ty::Variable(_) => Ok(()),
+            | Ty::Variable => Ok(()),
         }
     }
 
