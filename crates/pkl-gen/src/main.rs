@@ -90,10 +90,9 @@ fn stats(options: Search) -> ExitCode {
 
 fn find(options: Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(options, &oracle, &Ours);
-    for finding in &findings {
+    let findings = search(options, &oracle, &Ours, &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
-    }
+    });
     eprintln!("{} programs, {} findings", options.programs, findings.len());
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -36,10 +36,23 @@ pub struct Finding {
 }
 
 /// Looks for programs that `ours` answers otherwise than `official`, on all cores; sorted by seed.
-pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec<Finding> {
+///
+/// Of those that differ by the same error message only one is kept. Each is told as soon as it is there.
+pub fn search(
+    search: Search,
+    official: &dyn Subject,
+    ours: &dyn Subject,
+    tell: &(dyn Fn(&Finding) + Sync),
+) -> Vec<Finding> {
     let next = AtomicU64::new(search.first);
     let end = search.first + search.programs;
     let found = Mutex::new(BTreeSet::new());
+    let seen: Mutex<BTreeSet<Vec<String>>> = Mutex::default();
+    let is_new = |difference: &str| {
+        let kind = kind_of(difference);
+        let known = || seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(kind.clone());
+        kind.iter().all(String::is_empty) || known()
+    };
     let locked = || found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -49,9 +62,10 @@ pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec
                     if first >= end || locked().len() >= search.findings {
                         return;
                     }
-                    for seed in differing(first..(first + BATCH).min(end), official, ours) {
-                        if locked().len() < search.findings {
+                    for (seed, difference) in differing(first..(first + BATCH).min(end), official, ours) {
+                        if locked().len() < search.findings && is_new(&difference) {
                             let finding = examine(seed, search.shrinks, official, ours);
+                            finding.iter().for_each(tell);
                             locked().extend(finding);
                         }
                     }
@@ -62,14 +76,13 @@ pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec
     found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_iter().collect()
 }
 
-/// The seeds of a range whose programs are answered differently.
-fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<u64> {
+/// The seeds of a range whose programs are answered differently, with what differs.
+fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<(u64, String)> {
     let programs: Vec<Program> = seeds.clone().map(|seed| program(&mut Choices::random(seed))).collect();
     let answers = official.answers(&programs).into_iter().zip(ours.answers(&programs));
     seeds
         .zip(answers)
-        .filter(|(_, (official, ours))| difference(official, ours).is_some())
-        .map(|(seed, _)| seed)
+        .filter_map(|(seed, (official, ours))| Some((seed, difference(&official, &ours)?)))
         .collect()
 }
 

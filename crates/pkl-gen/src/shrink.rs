@@ -1,7 +1,7 @@
 //! Making a program that shows something as simple as can be.
 
 /// How many simpler programs are tried.
-const TRIES: usize = 1500;
+const TRIES: usize = 600;
 
 /// The simplest choices found that `shows` still holds for; it holds for the given ones.
 ///

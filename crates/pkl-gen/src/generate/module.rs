@@ -160,11 +160,11 @@ impl Generator<'_> {
         text.push_str("local const function show(value) =\n");
         text.push_str("  let (message = test.catchOrNull(() -> shown.renderValue(value.apply())))\n");
         text.push_str("    if (message == null) shown.renderValue(value.apply()) else \"!! \" + message\n");
-        text.push_str("output {\n  text = new Listing<String> {\n");
-        for probe in probes {
-            let _ = writeln!(text, "    show(() -> {probe})");
-        }
-        text + "  }.toList().join(\"\\n--\\n\")\n}\n"
+        let calls: Vec<String> = probes.iter().map(|probe| format!("show(() -> {probe})")).collect();
+        let calls = if calls.is_empty() { "\"\"".to_owned() } else { calls.join(" + between\n    + ") };
+        text.push_str("local const between = \"\\n--\\n\"\n");
+        let _ = writeln!(text, "output {{\n  text = {calls}\n}}");
+        text
     }
 
     fn converters(&mut self) -> String {
