@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::error::{ErrorCode, Failure, Raised};
 use crate::ir::{
     Body, ClassIr, ClassMembers, Code, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
-    ModuleIr, Parameter,
+    ModuleIr, Parameter, Scope,
 };
 use crate::lower::{self, Context, Numbers, Words};
 use crate::stdlib;
@@ -171,6 +171,21 @@ impl Store {
 
     pub(crate) fn class_members<'a>(&self, module: &ModuleIr, class: &'a ClassIr) -> &'a ClassMembers {
         class.members.get_or_init(|| lower::lower_class(self.context(module.id), module, class))
+    }
+
+    /// The code of an annotation.
+    pub(crate) fn annotation_code<'a>(
+        &self,
+        module: &'a ModuleIr,
+        annotation: &pkl_parser::ast::Annotation,
+        scope: &Arc<Scope>,
+    ) -> &'a Code {
+        let place = annotation.span.start;
+        if let Some(code) = module.annotations.get(&place) {
+            return code;
+        }
+        let code = lower::lower_annotation(self.context(module.id), scope, annotation);
+        module.annotations.insert(place, Box::new(code))
     }
 
     /// The type that an alias stands for.

@@ -1,7 +1,8 @@
 //! Taking the arguments of natives apart. A declaration's types have been checked when a native is called.
 
+use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::IntSeq;
-use crate::value::{FunctionId, ListId, MapId, ObjectId, SetId, Value};
+use crate::value::{ClassId, FunctionId, ListId, MapId, ObjectId, SetId, Value};
 use crate::vm::Vm;
 use pkl_data::number::Number;
 
@@ -32,6 +33,8 @@ take! {
     object: Object => ObjectId,
     /// A function.
     function: Function => FunctionId,
+    /// A class.
+    class: Class => ClassId,
 }
 
 /// An `Int` or `Float`.
@@ -40,6 +43,14 @@ pub(crate) fn number(value: Value) -> Number {
         Value::Int(value) => Number::Int(value),
         Value::Float(value) => Number::Float(value),
         other => panic!("the declaration says Number, not {other:?}"),
+    }
+}
+
+/// The parts of a `Pair`.
+pub(crate) fn pair(vm: &Vm<'_>, value: Value) -> (Value, Value) {
+    match value {
+        Value::Pair(id) => *vm.heap.pair(id),
+        other => panic!("the declaration says Pair, not {other:?}"),
     }
 }
 
@@ -54,6 +65,89 @@ pub(crate) fn from_number(number: Number) -> Value {
 /// A count as an `Int`.
 pub(crate) fn count(count: usize) -> Value {
     Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// The index of the last of so many, -1 if there is none.
+pub(crate) fn last_index(count: usize) -> Value {
+    Value::Int(i64::try_from(count).unwrap_or(i64::MAX) - 1)
+}
+
+/// A number as messages show it: with commas between thousands.
+pub(crate) fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count as messages show it.
+pub(crate) fn grouped_count(count: usize) -> String {
+    grouped(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// A count that a program gives, zero or above.
+pub(crate) fn positive_count(value: Value) -> Result<usize> {
+    let number = int(value);
+    if number < 0 {
+        return Err(not_positive(number));
+    }
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// The error that a number is below zero.
+pub(crate) fn not_positive(number: i64) -> crate::error::Failure {
+    let message = format!("Expected a positive number, but got `{}`.", grouped(number));
+    Raised::new(ErrorCode::InvalidArgument, message)
+}
+
+/// The texts of values with a separator between them.
+pub(crate) fn join(vm: &mut Vm<'_>, items: &[Value], separator: &str) -> Result<Value> {
+    let mut joined = String::new();
+    for (position, &item) in items.iter().enumerate() {
+        vm.tick()?;
+        if position > 0 {
+            joined.push_str(separator);
+        }
+        joined.push_str(&vm.to_text(item)?);
+        vm.check_count(joined.len() / size_of::<Value>())?;
+    }
+    Ok(vm.heap.string(joined))
+}
+
+/// What a function gives for each value.
+pub(crate) fn applied(vm: &mut Vm<'_>, items: &[Value], function: Value) -> Result<Vec<Value>> {
+    let mut results = Vec::with_capacity(items.len());
+    for &item in items {
+        vm.tick()?;
+        results.push(vm.apply(function, &[item])?);
+    }
+    Ok(results)
+}
+
+/// Whether no two values are the same.
+pub(crate) fn is_distinct(vm: &mut Vm<'_>, items: &[Value]) -> Result<bool> {
+    let distinct = vm.make_set(items)?;
+    Ok(vm.heap.set(set(distinct)).len() == items.len())
+}
+
+/// The values for which a function gives nothing that it gave for an earlier one.
+pub(crate) fn distinct_by(vm: &mut Vm<'_>, items: &[Value], selector: Value) -> Result<Vec<Value>> {
+    let mut seen = vm.make_set(&[])?;
+    let mut distinct = Vec::new();
+    for &item in items {
+        vm.tick()?;
+        let key = vm.apply(selector, &[item])?;
+        if !vm.set_contains(set(seen), key)? {
+            seen = vm.set_with(seen, key)?;
+            distinct.push(item);
+        }
+    }
+    Ok(distinct)
 }
 
 impl Vm<'_> {
@@ -74,7 +168,7 @@ impl Vm<'_> {
     }
 
     /// A condition that a function gave.
-    pub(crate) fn holds(&mut self, function: Value, args: &[Value]) -> crate::error::Result<bool> {
+    pub(crate) fn holds(&mut self, function: Value, args: &[Value]) -> Result<bool> {
         match self.apply(function, args)? {
             Value::Bool(holds) => Ok(holds),
             other => {

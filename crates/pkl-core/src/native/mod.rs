@@ -38,10 +38,20 @@
 
 mod any;
 pub(crate) mod args;
+mod collection;
+mod dynamic;
+mod function;
 mod int;
 mod list;
+mod listing;
+mod map;
+mod mapping;
+mod math;
 pub(crate) mod render;
+mod set;
 mod string;
+mod test;
+mod typed;
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -59,10 +69,25 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
     (any::METHODS, any::PROPERTIES),
+    (collection::access::METHODS, collection::access::PROPERTIES),
+    (collection::fold::METHODS, &[]),
+    (collection::order::METHODS, collection::order::PROPERTIES),
+    (collection::parts::METHODS, &[]),
+    (collection::search::METHODS, &[]),
+    (collection::transform::METHODS, &[]),
+    (dynamic::METHODS, dynamic::PROPERTIES),
+    (function::METHODS, function::PROPERTIES),
     (int::METHODS, int::PROPERTIES),
     (list::METHODS, list::PROPERTIES),
+    (listing::METHODS, listing::PROPERTIES),
+    (map::METHODS, map::PROPERTIES),
+    (mapping::METHODS, mapping::PROPERTIES),
+    (math::METHODS, math::PROPERTIES),
+    (set::METHODS, set::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
+    (test::METHODS, test::PROPERTIES),
+    (typed::METHODS, typed::PROPERTIES),
 ];
 
 type Index = FxHashMap<&'static str, NativeMethod>;

@@ -17,8 +17,10 @@ mod show;
 pub(crate) mod subscript;
 mod type_defaults;
 pub(crate) mod types;
+mod verify;
 
 pub(crate) use classes::Resolved;
+pub(crate) use iterate::MemberKey;
 pub(crate) use known::{Known, Words};
 pub(crate) use members::MemberRef;
 pub(crate) use modules::ModuleState;
