@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BATCH: u64 = 100;
 
 /// What to look through.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Search {
     /// The first seed.
     pub first: u64,
@@ -22,6 +22,8 @@ pub struct Search {
     pub findings: usize,
     /// Whether to make the programs that were found simpler.
     pub shrinks: bool,
+    /// Differences that have one of these texts are known already.
+    pub known: Vec<String>,
 }
 
 /// A program that two subjects don't agree on.
@@ -39,7 +41,7 @@ pub struct Finding {
 ///
 /// Of those that differ by the same error message only one is kept. Each is told as soon as it is there.
 pub fn search(
-    search: Search,
+    search: &Search,
     official: &dyn Subject,
     ours: &dyn Subject,
     tell: &(dyn Fn(&Finding) + Sync),
@@ -49,6 +51,9 @@ pub fn search(
     let found = Mutex::new(BTreeSet::new());
     let seen: Mutex<BTreeSet<Vec<String>>> = Mutex::default();
     let is_new = |difference: &str| {
+        if search.known.iter().any(|known| difference.contains(known)) {
+            return false;
+        }
         let kind = kind_of(difference);
         let known = || seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(kind.clone());
         kind.iter().all(String::is_empty) || known()
@@ -97,7 +102,12 @@ fn examine(seed: u64, shrinks: bool, official: &dyn Subject, ours: &dyn Subject)
     if shrinks {
         // The same kind of difference: a value stays a value, an error stays an error.
         let kind = kind_of(&difference);
-        let shrunk = shrink(choices.into_made(), |candidate| {
+        let spans = |candidate: &[u32]| {
+            let mut choices = Choices::recorded(candidate.to_vec());
+            program(&mut choices);
+            choices.spans().to_vec()
+        };
+        let shrunk = shrink(choices.into_made(), spans, |candidate| {
             let text = program(&mut Choices::recorded(candidate.to_vec()));
             told(&text).is_some_and(|difference| kind_of(&difference) == kind)
         });
