@@ -47,6 +47,7 @@ mod listing;
 mod map;
 mod mapping;
 mod math;
+pub(crate) mod reflect;
 pub(crate) mod render;
 mod set;
 mod string;
@@ -83,6 +84,11 @@ static TABLES: &[(Table, Table)] = &[
     (map::METHODS, map::PROPERTIES),
     (mapping::METHODS, mapping::PROPERTIES),
     (math::METHODS, math::PROPERTIES),
+    (reflect::CLASS_METHODS, reflect::CLASS),
+    (reflect::FUNCTIONS, reflect::MODULE),
+    (reflect::TYPE_METHODS, reflect::TYPE),
+    (&[], reflect::DECLARATION),
+    (&[], reflect::MEMBER),
     (set::METHODS, set::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
