@@ -6,13 +6,14 @@ use rustc_hash::FxHashMap;
 use crate::error::{ErrorCode, Raised, Result};
 use crate::value::{ClassId, Value};
 use crate::vm::Vm;
+use crate::vm::amend::ObjectKind;
 
 /// One step of the way from the rendered value to a value in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Property(Symbol),
     Entry(Value),
-    Element,
+    Element(u32),
 }
 
 /// A part of a path that selects values.
@@ -77,8 +78,13 @@ impl Converters {
             return Ok(value);
         }
         let class = vm.class_of(value)?;
-        let most_specific =
-            vm.heap.class(class).display.iter().rev().find_map(|class| self.by_class.get(class));
+        // Subclasses count for instances of classes only.
+        let typed = matches!(value, Value::Object(_)) && vm.object_kind(class)? == ObjectKind::Typed;
+        let most_specific = if typed {
+            vm.heap.class(class).display.iter().rev().find_map(|class| self.by_class.get(class))
+        } else {
+            self.by_class.get(&class)
+        };
         match most_specific {
             Some(&function) => vm.apply(function, &[value]),
             None => Ok(value),
@@ -128,7 +134,7 @@ impl PathPattern {
         for (part, step) in self.parts.iter().zip(tail) {
             let matches = match (part, step) {
                 (PathPart::AnyProperty, Step::Property(_))
-                | (PathPart::AnyKey, Step::Entry(_) | Step::Element) => true,
+                | (PathPart::AnyKey, Step::Entry(_) | Step::Element(_)) => true,
                 (PathPart::Property(name), Step::Property(symbol)) => **name == *vm.text_of(*symbol),
                 (PathPart::Key(text), Step::Entry(key)) => *text == vm.to_text(*key)?,
                 _ => false,

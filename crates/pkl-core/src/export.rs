@@ -56,7 +56,15 @@ impl Exporter {
     fn member(&mut self, vm: &mut Vm<'_>, step: Step, value: Result<Value>) -> Result<Tree> {
         let depth = self.depth;
         self.path.push(step);
-        let result = value.and_then(|value| self.export(vm, value));
+        let mut result = value.and_then(|value| self.export(vm, value));
+        if let Err(error) = &mut result
+            && error.code == ErrorCode::UndefinedValue
+            && error.hint.is_none()
+            && error.frames.len() <= 1
+            && self.mode == Export::Strict
+        {
+            error.hint = self.rendering_hint(vm);
+        }
         self.path.pop();
         match result {
             Err(error) if self.mode == Export::Collecting && error.code != ErrorCode::LimitExceeded => {
@@ -65,6 +73,28 @@ impl Exporter {
             }
             result => result,
         }
+    }
+
+    /// On which way the value that is missing was reached.
+    fn rendering_hint(&self, vm: &mut Vm<'_>) -> Option<String> {
+        let mut path = String::new();
+        for step in &self.path {
+            match *step {
+                Step::Property(name) => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(&vm.text_of(name));
+                }
+                Step::Entry(key) => {
+                    let key = vm.show_shallow(key).ok()?;
+                    path.push_str(&format!("[{key}]"));
+                }
+                Step::Element(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        let uri = &vm.main_module()?.uri;
+        Some(format!("The above error occurred when rendering path `{path}` of module `{uri}`."))
     }
 
     fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
@@ -84,8 +114,8 @@ impl Exporter {
             }
             Value::Pair(id) => {
                 let (first, second) = *vm.heap.pair(id);
-                let first = self.member(vm, Step::Element, Ok(first))?;
-                let second = self.member(vm, Step::Element, Ok(second))?;
+                let first = self.member(vm, Step::Element(0), Ok(first))?;
+                let second = self.member(vm, Step::Element(1), Ok(second))?;
                 Tree::Pair(Box::new((first, second)))
             }
             Value::List(id) => {
@@ -117,25 +147,35 @@ impl Exporter {
     }
 
     fn items(&mut self, vm: &mut Vm<'_>, items: &[Value]) -> Result<Vec<Tree>> {
-        items.iter().map(|&item| self.member(vm, Step::Element, Ok(item))).collect()
+        items.iter().zip(0..).map(|(&item, index)| self.member(vm, Step::Element(index), Ok(item))).collect()
     }
 
-    /// Keys aren't converted.
+    /// A key; it is converted by its class only.
     fn key(&mut self, vm: &mut Vm<'_>, key: Value) -> Result<Tree> {
-        let converters = self.converters.take();
+        let path = std::mem::take(&mut self.path);
         let exported = self.export(vm, key);
-        self.converters = converters;
+        self.path = path;
         exported
     }
 
     fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
+        if vm.heap.object(object).flags.module && self.mode == Export::Strict {
+            vm.verify(object)?;
+        }
         let class = vm.heap.object(object).class;
         let kind = vm.object_kind(class)?;
         let mut properties = Vec::new();
         let mut entries = Vec::new();
         let mut elements = Vec::new();
         let mut members = Vec::new();
-        for (key, place) in vm.members_of(object) {
+        let listed = vm.members_of(object);
+        // All members are evaluated before any of them is gone into.
+        for &(_, place) in &listed {
+            if self.mode == Export::Strict && vm.force(object, place).is_err() {
+                break;
+            }
+        }
+        for (key, place) in listed {
             let value = vm.force(object, place);
             match key {
                 MemberKey::Property(symbol) => {
@@ -156,8 +196,8 @@ impl Exporter {
                         entries.push((exported, tree));
                     }
                 }
-                MemberKey::Element(_) => {
-                    let tree = self.member(vm, Step::Element, value)?;
+                MemberKey::Element(index) => {
+                    let tree = self.member(vm, Step::Element(index), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Element(tree));
                     } else {

@@ -18,6 +18,9 @@ pub enum ReadError {
     /// The address can't be one of this scheme.
     #[error("{0}")]
     InvalidUri(String),
+    /// It is a file outside of the root directory.
+    #[error("outside of the root directory")]
+    OutsideRoot,
     /// The scheme has no patterns.
     #[error("not globbable")]
     NotGlobbable,
@@ -28,6 +31,7 @@ impl ReadError {
         match self {
             Self::NotFound => ErrorCode::NotFound,
             Self::Failed(_) => ErrorCode::Unreadable,
+            Self::OutsideRoot => ErrorCode::NotAllowed,
             Self::InvalidUri(_) | Self::NotGlobbable => ErrorCode::InvalidUri,
         }
     }

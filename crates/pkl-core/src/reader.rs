@@ -26,6 +26,8 @@ impl Allowed {
     fn permits(&self, uri: &str) -> bool {
         match self {
             Self::All => true,
+            // The library is part of the language.
+            Self::Prefixes(_) if uri.starts_with("pkl:") => true,
             Self::Prefixes(prefixes) => prefixes.iter().any(|prefix| uri.starts_with(prefix.as_str())),
         }
     }
@@ -109,9 +111,11 @@ impl Readers {
     /// The absolute form of a resource's URI as written in the module `base`.
     pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
         if let Some(position) = uri.find(|character: char| character == ' ' || character.is_control()) {
-            let message =
-                format!("Resource URI `{uri}` has invalid syntax.\n\nIllegal character at index {position}");
-            return Err(Raised::new(ErrorCode::InvalidUri, message));
+            let message = format!("Resource URI `{uri}` has invalid syntax.");
+            let part = if uri[..position].contains('/') { "path" } else { "opaque part" };
+            return Err(
+                Raised::new(ErrorCode::InvalidUri, message).with_hint(format!("Illegal character in {part}"))
+            );
         }
         if has_scheme(uri) {
             return Ok(uri.to_owned());
@@ -189,12 +193,25 @@ impl Readers {
 }
 
 fn no_reader(what: &str, uri: &str) -> String {
-    let scheme = scheme(uri).unwrap_or_default();
-    format!("Cannot find {what} `{uri}`.\n\nNo reader is registered for scheme `{scheme}`.")
+    match what {
+        "module" => format!("No module loader is registered for module `{uri}`."),
+        _ => format!("No resource reader is registered for resource `{uri}`."),
+    }
 }
 
 fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
+    if let (ReadError::NotFound, Some(_)) = (error, uri.strip_prefix("pkl:")) {
+        let mut names: Vec<&str> = crate::stdlib::names().collect();
+        names.sort_by_key(|name| name.to_lowercase());
+        let hint = format!("Available standard library modules:\npkl:{}", names.join("\npkl:"));
+        let message = format!("Cannot find standard library module `{uri}`.");
+        return Raised::new(ErrorCode::NotFound, message).with_hint(hint);
+    }
     let message = match error {
+        ReadError::OutsideRoot => format!(
+            "Refusing to {} {what} `{uri}` because it is not within the root directory (`--root-dir`).",
+            if what == "module" { "load" } else { "read" }
+        ),
         ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
         ReadError::NotGlobbable => {
             format!("Cannot expand glob pattern `{uri}` because its scheme does not support globbing.")

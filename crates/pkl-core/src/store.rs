@@ -181,6 +181,21 @@ impl Store {
         class.members.get_or_init(|| lower::lower_class(self.context(module.id), module, class))
     }
 
+    /// The code of an annotation.
+    pub(crate) fn annotation_code<'a>(
+        &self,
+        module: &'a ModuleIr,
+        annotation: &pkl_parser::ast::Annotation,
+        scope: &Arc<Scope>,
+    ) -> &'a Code {
+        let place = annotation.span.start;
+        if let Some(code) = module.annotations.get(&place) {
+            return code;
+        }
+        let code = lower::lower_annotation(self.context(module.id), scope, annotation);
+        module.annotations.insert(place, Box::new(code))
+    }
+
     /// The type that an alias stands for.
     pub(crate) fn alias_type<'a>(&self, alias: &'a crate::ir::AliasIr) -> &'a Code {
         alias.ty.get_or_init(|| {

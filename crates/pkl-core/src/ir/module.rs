@@ -36,6 +36,8 @@ pub(crate) struct ModuleIr {
     pub(crate) classes: Vec<ClassIr>,
     pub(crate) aliases: Vec<AliasIr>,
     pub(crate) imports: Vec<ImportIr>,
+    /// The code of annotations, by place.
+    pub(crate) annotations: elsa::sync::FrozenMap<u32, Box<Code>>,
     /// If this stands for an expression of a host: its code.
     pub(crate) expression: OnceLock<Code>,
     /// Byte offsets of line starts, for messages.
@@ -91,6 +93,8 @@ pub(crate) struct AliasIr {
 pub(crate) enum MemberSource {
     /// `= expr`
     Expr(ast::ExprId),
+    /// `= expr` for all members that meet a condition.
+    Matched(ast::ExprId),
     /// `{ … }`: amends the inherited value.
     Bodies(ast::List<ast::BodyId>),
     /// No value: the default of the declared type.
@@ -132,7 +136,7 @@ pub(crate) struct Member {
 impl Member {
     /// Whether its value is computed by code of its own.
     pub(crate) fn source_is_code(&self) -> bool {
-        matches!(self.source, MemberSource::Expr(_) | MemberSource::Bodies(_))
+        matches!(self.source, MemberSource::Expr(_) | MemberSource::Matched(_) | MemberSource::Bodies(_))
     }
 }
 

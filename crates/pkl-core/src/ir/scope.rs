@@ -155,6 +155,26 @@ impl Scope {
         FoundMethod::Nowhere
     }
 
+    /// Whether a property of the innermost or the outermost object may not be used for not being const.
+    pub(crate) fn hides(&self, name: Symbol, outermost: bool) -> bool {
+        let mut barrier = false;
+        let mut found = false;
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::Object(names) => {
+                    found = barrier && names.properties.get(&name).is_some_and(|name| !name.constant);
+                    if !outermost {
+                        return found;
+                    }
+                }
+                ScopeKind::This { .. } if !outermost => return false,
+                ScopeKind::Barrier(_) => barrier = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// The variable that `this` is, if it is one.
     pub(crate) fn this_variable(&self) -> Option<Found> {
         let (mut depth, mut base) = (0, 0);

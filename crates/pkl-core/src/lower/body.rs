@@ -186,7 +186,11 @@ impl BodyBuilder<'_> {
                     lowerer.scope = lowerer.scope.inside(ScopeKind::This { slot });
                     (slot, lowerer.expr(condition))
                 });
-                Op::Predicate { slot, condition, member: self.member(source(value), span, scope) }
+                let source = match source(value) {
+                    MemberSource::Expr(expr) => MemberSource::Matched(expr),
+                    other => other,
+                };
+                Op::Predicate { slot, condition, member: self.member(source, span, scope) }
             }
             ObjectMemberKind::Spread { value, nullable } => {
                 Op::Spread { value: self.lowerer.expr(value), nullable, span: node.span }

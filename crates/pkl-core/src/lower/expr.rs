@@ -39,12 +39,15 @@ impl Lowerer<'_> {
     fn around(&mut self, id: ast::ExprId, left: ExprIx) -> ExprIx {
         let node = self.cx.ast[id];
         let expr = match node.kind {
-            ExprKind::Member { access, name, args, .. } => {
+            ExprKind::Member { receiver, access, name, args } => {
                 let null_safe = access == MemberAccess::NullSafe;
                 match args {
                     Some(args) => {
                         let args = self.args(args);
                         Expr::CallMethod { receiver: left, name: name.symbol, args, null_safe }
+                    }
+                    None if self.guarded(receiver, name.symbol) => {
+                        Expr::NotConst { name: name.symbol, method: false }
                     }
                     None => Expr::Property { receiver: left, name: name.symbol, null_safe },
                 }
@@ -158,7 +161,7 @@ impl Lowerer<'_> {
     ) -> Expr {
         let parameter = self.cx.ast[variable][0];
         let ty = parameter.ty.map(|ty| self.ty(ty));
-        let value = self.expr_in(value, ty.map_or(Inferred::Unknown, Inferred::Type));
+        let value = self.expr(value);
         self.scoped(|lowerer| {
             let slot = lowerer.declare(parameter.name.map(|name| name.symbol));
             Expr::Let { slot, ty, value, body: lowerer.expr_in(body, inferred) }
@@ -189,20 +192,27 @@ impl Lowerer<'_> {
         }
     }
 
+    /// `this.name` and `module.name` where only const members may be used.
+    fn guarded(&self, receiver: ast::ExprId, name: Symbol) -> bool {
+        match self.cx.ast[receiver].kind {
+            ExprKind::This => self.scope.hides(name, false),
+            ExprKind::Module => self.scope.hides(name, true),
+            _ => false,
+        }
+    }
+
     fn call(&mut self, name: Symbol, args: ast::List<ast::ExprId>, span: Span) -> Expr {
         let args = self.args(args);
+        // The constructors are no methods: they take any number of arguments, and nothing shadows them.
+        if let Some(kind) = self.collect(name) {
+            return Expr::Collect { kind, args };
+        }
         match self.scope.find_method(name) {
-            FoundMethod::Class { level } => match self.collect(name) {
-                // The base module declares the constructors, but they take any number of arguments.
-                Some(kind) if self.cx.base.is_none() => Expr::Collect { kind, args },
-                _ => Expr::CallLexical { level, name, args },
-            },
+            FoundMethod::Class { level } => Expr::CallLexical { level, name, args },
             FoundMethod::Local { level, method } => Expr::CallLocal { level, method, args },
             FoundMethod::NotConst => Expr::NotConst { name, method: true },
             FoundMethod::Nowhere => {
-                if let Some(kind) = self.collect(name) {
-                    Expr::Collect { kind, args }
-                } else if self.cx.base.is_some_and(|base| base.methods.contains_key(&name)) {
+                if self.cx.base.is_some_and(|base| base.methods.contains_key(&name)) {
                     Expr::CallBase { name, args, site: self.cx.numbers.site() }
                 } else {
                     Expr::CallImplicit { name, args, this: self.this_variable(span) }

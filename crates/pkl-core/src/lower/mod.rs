@@ -180,6 +180,7 @@ pub(crate) fn lower_member(cx: Context<'_>, member: &Member) -> Code {
     let mut lowerer = Lowerer::new(cx, scope, 0);
     let root = match member.source {
         MemberSource::Expr(expr) => lowerer.expr_in(expr, Inferred::Member),
+        MemberSource::Matched(expr) => lowerer.expr(expr),
         MemberSource::Bodies(bodies) => {
             let mut value = lowerer.push(Expr::Inherited, member.name_span);
             for &body in &cx.ast[bodies] {

@@ -67,6 +67,7 @@ pub(crate) fn lower_module(
         classes,
         aliases,
         imports,
+        annotations: elsa::sync::FrozenMap::new(),
         expression: OnceLock::new(),
         lines: OnceLock::new(),
         source,

@@ -47,10 +47,9 @@ impl FileReader {
     fn path(&self, uri: &str) -> Result<PathBuf, ReadError> {
         let path = file_path(uri).ok_or_else(|| ReadError::InvalidUri("not a file".to_owned()))?;
         let Some(root) = &self.root else { return Ok(path) };
-        let outside = || ReadError::Failed(format!("`{}` is outside of the root directory.", path.display()));
         let root = root.canonicalize().map_err(|error| io_error(&error))?;
         let real = path.canonicalize().map_err(|error| io_error(&error))?;
-        if real.starts_with(root) { Ok(real) } else { Err(outside()) }
+        if real.starts_with(root) { Ok(real) } else { Err(ReadError::OutsideRoot) }
     }
 
     fn list_directory(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
@@ -70,6 +69,18 @@ impl FileReader {
         }
         Ok(listed)
     }
+}
+
+/// A file's contents, or the names in a directory.
+fn read_file_or_directory(path: &Path) -> Result<Vec<u8>, ReadError> {
+    if !path.is_dir() {
+        return fs::read(path).map_err(|error| io_error(&error));
+    }
+    let entries = fs::read_dir(path).map_err(|error| io_error(&error))?;
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(names.into_iter().flat_map(|name| [name, "\n".to_owned()]).collect::<String>().into_bytes())
 }
 
 fn io_error(error: &std::io::Error) -> ReadError {
@@ -148,7 +159,7 @@ impl ResourceReader for FileReader {
     }
 
     fn read(&self, uri: &str) -> Result<Option<Resource>, ReadError> {
-        match self.path(uri).and_then(|path| fs::read(path).map_err(|error| io_error(&error))) {
+        match self.path(uri).and_then(|path| read_file_or_directory(&path)) {
             Ok(bytes) => Ok(Some(Resource::Bytes(bytes.into()))),
             Err(ReadError::NotFound) => Ok(None),
             Err(error) => Err(error),

@@ -10,6 +10,11 @@ use crate::heap::{Cache, Function, FunctionKind, Items, Object, ObjectFlags, Ord
 use crate::ir::{Body, LazyBody, Member, Op};
 use crate::value::{ClassId, EnvId, ItemsId, ObjectId, ShapeId, Value};
 
+const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
+const NO_PROPERTY: &str = "Objects of type `Listing` and `Mapping` can only have a `default` property (and `local` properties). If you did not mean to set a property, you probably got the syntax wrong. For example, `obj { name = \"Pigeon\" }` sets a property, whereas `obj { [\"name\"] = \"Pigeon\" }` adds an entry.";
+const NO_ELEMENT: &str = "Only objects of type `Listing` and `Dynamic` can have elements. If you did not mean to add an element, you probably got the syntax wrong. For example, `obj { name }` adds an element, whereas `obj { name = \"Pigeon\" }` sets a property.";
+const NO_ENTRY: &str = "Only objects of type `Mapping` and `Dynamic` can have entries. If you did not mean to add an entry, you probably got the syntax wrong. For example, `obj { [\"name\"] = \"Pigeon\" }` adds an entry, whereas `obj { name = \"Pigeon\" }` sets a property.";
+
 /// A member of an object that has no value yet.
 pub(crate) fn slot(member: &Member, definer: ObjectId, env: Option<EnvId>) -> Slot<'_> {
     Slot { cache: Cache::Empty, member, definer, env }
@@ -38,6 +43,10 @@ struct Building<'ir> {
     /// Where the keys and conditions of the body run.
     frame: Frame<'ir>,
     properties: Vec<(PropertyKey, Slot<'ir>)>,
+    /// The new members in the order of their definition.
+    order: Vec<Order>,
+    /// Whether members were generated: then that order counts.
+    generated: bool,
     items: Items<'ir>,
     inherited_elements: usize,
     inherited_entries: usize,
@@ -76,6 +85,11 @@ impl<'ir> Vm<'ir> {
                 };
                 Ok(Value::Function(self.heap.add_function(Function { arity, kind })))
             }
+            Value::Class(class) => {
+                self.check_instantiable(class)?;
+                let instance = self.default_instance(class);
+                self.amend_object(instance, lazy, frame, &[]).map(Value::Object)
+            }
             other => {
                 let class = self.class_of(other)?;
                 Err(self.not_instantiable(class))
@@ -86,7 +100,7 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn not_instantiable(&self, class: ClassId) -> Failure {
         let name = self.class_name(class);
         let message = format!("Cannot instantiate, or amend an instance of, external class `{name}`.");
-        Raised::new(ErrorCode::InvalidClass, message)
+        Raised::new(ErrorCode::InvalidClass, message).with_hint(EXTERNAL)
     }
 
     /// The prototype of `Dynamic`, which stands for the empty object.
@@ -235,13 +249,16 @@ impl<'ir> Vm<'ir> {
         let Some(PropertyKey::Named(name)) = member.key else { return Ok(()) };
         let result = match kind {
             ObjectKind::Dynamic => Ok(()),
-            ObjectKind::Typed => self.check_assignable(class, name),
+            ObjectKind::Typed => {
+                let amends = matches!(member.source, crate::ir::MemberSource::Bodies(_));
+                self.check_assignable(class, name, amends)
+            }
             ObjectKind::Listing | ObjectKind::Mapping if name == self.words.default => Ok(()),
             ObjectKind::Listing | ObjectKind::Mapping => {
                 let class = self.class_name(class);
                 let message =
                     format!("Object of type `{class}` cannot have a property (other than `default`).");
-                Err(Raised::new(ErrorCode::InvalidMember, message))
+                Err(Raised::new(ErrorCode::InvalidMember, message).with_hint(NO_PROPERTY))
             }
         };
         result.map_err(|error| error.locate(member.module, member.name_span))
@@ -273,6 +290,11 @@ impl<'ir> Vm<'ir> {
             kind,
             frame,
             properties: Vec::new(),
+            order: Vec::new(),
+            generated: body
+                .ops
+                .iter()
+                .any(|op| matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. })),
             inherited_elements: items.elements.len(),
             inherited_entries: items.entries.len(),
             items,
@@ -293,6 +315,8 @@ impl<'ir> Vm<'ir> {
             mut items,
             inherited_elements,
             inherited_entries,
+            order,
+            generated,
             ..
         } = building;
         let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
@@ -306,7 +330,9 @@ impl<'ir> Vm<'ir> {
         for (key, slot) in properties {
             self.put_property(object, key, slot);
         }
-        if kind == ObjectKind::Dynamic {
+        if kind == ObjectKind::Dynamic && generated {
+            items.order.extend(order);
+        } else if kind == ObjectKind::Dynamic {
             let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
             items.order.extend(new_keys.map(Order::Property));
             let entries = inherited_entries..items.entries.len();
@@ -385,7 +411,17 @@ impl<'ir> Vm<'ir> {
                 if *nullable && value.is_null() {
                     return Ok(());
                 }
-                self.spread(building, value).map_err(|error| error.locate(body.module, *span))
+                self.spread(building, value).map_err(|error| {
+                    let error = error.locate(body.module, *span);
+                    if !value.is_null() {
+                        return error;
+                    }
+                    let text = span.text(&self.store.module(body.module).source);
+                    let text = text.trim_start_matches('.');
+                    error.with_hint(format!(
+                        "To guard against a nullable value, use `...?` instead of `...`.\nTry: `...?{text}`"
+                    ))
+                })
             }
             Op::When { condition, then, otherwise } => {
                 let frame = building.frame;
@@ -454,19 +490,28 @@ impl<'ir> Vm<'ir> {
             };
             return Err(duplicate(&name));
         }
-        building.properties.push((key, slot));
+        self.push_property(building, key, slot);
         Ok(())
+    }
+
+    fn push_property(&self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) {
+        if self.heap.find_property(building.parent, key).is_none() {
+            building.order.push(Order::Property(key));
+        }
+        building.properties.push((key, slot));
     }
 
     fn cannot_have(&self, class: ClassId, what: &str) -> Failure {
         let message = format!("Object of type `{}` cannot have {what}.", self.class_name(class));
-        Raised::new(ErrorCode::InvalidMember, message)
+        let hint = if what == "an entry" { NO_ENTRY } else { NO_ELEMENT };
+        Raised::new(ErrorCode::InvalidMember, message).with_hint(hint)
     }
 
     fn add_element(&mut self, building: &mut Building<'ir>, slot: Slot<'ir>) -> Result<()> {
         if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
             return Err(self.cannot_have(building.class, "an element"));
         }
+        building.order.push(Order::Element(narrow(building.items.elements.len())));
         building.items.elements.push(slot);
         self.heap.charge(size_of::<Slot<'_>>());
         self.tick()
@@ -476,7 +521,10 @@ impl<'ir> Vm<'ir> {
         match (building.kind, key) {
             (ObjectKind::Typed, _) => Err(self.cannot_have(building.class, "an entry")),
             (ObjectKind::Listing | ObjectKind::Dynamic, Value::Int(index)) => {
-                let count = building.items.elements.len();
+                let count = match building.kind {
+                    ObjectKind::Listing => building.inherited_elements,
+                    _ => building.items.elements.len(),
+                };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
                     Some(index) => self.override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
@@ -523,6 +571,7 @@ impl<'ir> Vm<'ir> {
                 return Ok(());
             }
         }
+        building.order.push(Order::Entry(narrow(building.items.entries.len())));
         building.items.push_entry(hash, key, slot);
         self.heap.charge(size_of::<Slot<'_>>() + 40);
         self.tick()
@@ -580,7 +629,7 @@ impl<'ir> Vm<'ir> {
         let entries = has(|member| matches!(member, Spread::Entry(..)));
         let properties = has(|member| matches!(member, Spread::Property(..)));
         if !allowed(elements, entries, properties) {
-            return Err(self.cannot_spread(building.class, value)?);
+            return Err(self.cannot_spread(building.class, value, properties)?);
         }
         for member in members {
             match member {
@@ -594,22 +643,44 @@ impl<'ir> Vm<'ir> {
                 }
                 Spread::Property(name, value) => {
                     if building.kind == ObjectKind::Typed {
-                        self.check_assignable(building.class, name)?;
+                        self.check_assignable(building.class, name, false)?;
                     }
                     let slot = self.given(building.object, value);
-                    self.add_property(building, PropertyKey::Named(name), slot)?;
+                    let key = PropertyKey::Named(name);
+                    if building.properties.iter().any(|(known, _)| *known == key) {
+                        let name = self.text_of(name);
+                        let message = format!(
+                            "Cannot spread object because the enclosing object already has a declaration of property `{name}`."
+                        );
+                        return Err(Raised::new(ErrorCode::DuplicateMember, message));
+                    }
+                    self.push_property(building, key, slot);
                 }
             }
         }
         Ok(())
     }
 
-    fn cannot_spread(&mut self, class: ClassId, value: Value) -> Result<Failure> {
+    fn cannot_spread(&mut self, class: ClassId, value: Value, properties: bool) -> Result<Failure> {
+        if properties && let Value::Object(_) = value {
+            let into = self.class_name(class);
+            let message = format!("Cannot spread object containing properties into object of type `{into}`.");
+            return Ok(Raised::new(ErrorCode::InvalidMember, message));
+        }
         let from = self.class_of(value)?;
         let (from, into, shown) = (self.class_name(from), self.class_name(class), self.show_shallow(value)?);
         let message =
             format!("Cannot spread value of type `{from}` into object of type `{into}`.\nValue: {shown}");
-        Ok(Raised::new(ErrorCode::InvalidMember, message))
+        let hint = match value {
+            Value::Map(_) => "`Map` can only be spread into objects of type `Dynamic` and `Mapping`.",
+            Value::List(_) | Value::Set(_) => {
+                "`List` and `Set` can only be spread into objects of type `Dynamic` and `Listing`."
+            }
+            Value::IntSeq(_) => "`IntSeq` can only be spread into objects of type `Dynamic` and `Listing`.",
+            Value::Bytes(_) => "`Bytes` can only be spread into objects of type `Dynamic` and `Listing`.",
+            _ => return Ok(Raised::new(ErrorCode::InvalidMember, message)),
+        };
+        Ok(Raised::new(ErrorCode::InvalidMember, message).with_hint(hint))
     }
 
     /// An object with these elements.
@@ -703,7 +774,8 @@ impl<'ir> Vm<'ir> {
         }
         if modifiers.contains(ModifierKind::Abstract) {
             let message = format!("Cannot instantiate abstract class `{}`.", self.class_name(class));
-            return Err(Raised::new(ErrorCode::InvalidClass, message));
+            let hint = "Abstract classes cannot be instantiated.\nInstead, instantiate a concrete subclass.";
+            return Err(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint));
         }
         Ok(())
     }

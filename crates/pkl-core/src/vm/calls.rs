@@ -46,9 +46,7 @@ impl<'ir> Vm<'ir> {
         if self.heap.class(class).methods.contains_key(&name) {
             return self.call_method_at(receiver, name, base);
         }
-        let _ = code;
-        let text = self.text_of(name);
-        Err(Raised::new(ErrorCode::UnknownMethod, format!("Cannot find method `{text}`.")))
+        Err(self.unknown_call(code, name, receiver))
     }
 
     pub(crate) fn call_base(&mut self, name: Symbol, _site: Site, base: usize) -> Result<Value> {
@@ -67,11 +65,13 @@ impl<'ir> Vm<'ir> {
                 let definer = self.class_definer(found.class);
                 self.run_method(found.method, frame.this, definer, None, base)
             }
-            None => {
-                let name = self.text_of(name);
-                let message = format!("Cannot find method `{name}` in the superclass.");
-                Err(Raised::new(ErrorCode::UnknownMethod, message))
-            }
+            None => match class {
+                Some(class) => Err(self.unknown_method(class, name)),
+                None => {
+                    let name = self.text_of(name);
+                    Err(Raised::new(ErrorCode::UnknownMethod, format!("Cannot find method `{name}`.")))
+                }
+            },
         }
     }
 
@@ -85,8 +85,15 @@ impl<'ir> Vm<'ir> {
         base: usize,
     ) -> Result<Value> {
         let got = self.stack.len() - base;
+        if let (Value::Function(function), MethodKind::External) = (this, method.kind)
+            && method.name == self.words.apply
+        {
+            let args = self.stack.split_off(base);
+            return self.apply_function(function, &args);
+        }
         if got != method.arity {
-            return Err(wrong_count(method.arity, got));
+            let error = wrong_count(method.arity, got).locate(method.module, method.span);
+            return Err(error.leave(|| self.method_name(method)));
         }
         self.enter()?;
         let result = self.run_method_body(method, this, owner, env, base);
@@ -130,9 +137,8 @@ impl<'ir> Vm<'ir> {
                 }
             }
             MethodKind::Abstract => {
-                let name = self.text_of(method.name);
-                Err(Raised::new(ErrorCode::InvalidMember, format!("Cannot call abstract method `{name}`."))
-                    .locate(method.module, method.span))
+                let message = format!("Cannot invoke abstract method `{}`.", self.method_name(method));
+                Err(Raised::new(ErrorCode::InvalidMember, message).locate(method.module, method.span))
             }
         };
         let checked = match (result, lowered.result) {
@@ -197,7 +203,13 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn apply_function(&mut self, id: FunctionId, args: &[Value]) -> Result<Value> {
         let function = self.heap.function(id);
         if function.arity != args.len() {
-            return Err(wrong_count(function.arity, args.len()));
+            let error = wrong_count(function.arity, args.len());
+            return Err(match function.kind {
+                FunctionKind::Lambda { lambda, .. } => {
+                    error.locate(lambda.module, lambda.span).leave(|| self.function_name(lambda.module))
+                }
+                _ => error,
+            });
         }
         let kind = function.kind;
         self.enter()?;
@@ -229,7 +241,16 @@ impl<'ir> Vm<'ir> {
                     self.stack.extend_from_slice(values);
                 }
                 let frame = Frame { this, owner, env, base, key: Value::NULL, member: None, alias: None };
-                let has_params = !self.store.body(body).params.is_empty();
+                let wanted = self.store.body(body).params.len();
+                let has_params = wanted > 0;
+                if has_params && wanted != args.len() {
+                    let message =
+                        format!("Expected a function with {wanted} parameters, but got {}.", args.len());
+                    let lowered = self.store.body(body);
+                    return Err(Raised::new(ErrorCode::WrongArgumentCount, message)
+                        .locate(lowered.module, lowered.span)
+                        .leave(|| self.function_name(lowered.module)));
+                }
                 let result = match parent {
                     Value::Null(default) => {
                         let object = match default.map(|id| *self.heap.null_default(id)) {

@@ -11,6 +11,11 @@ use crate::heap::{Class, ClassKind, ClassMethod, ClassProperty, Object, ObjectFl
 use crate::ir::{ClassIr, Code, IrId, MemberSource, Site, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
+/// How many aliases may stand for one another.
+const MAX_ALIASES: usize = 100;
+
+const NOT_OPEN: &str = "By default, classes are closed for extension.\nTo make a class extensible, add an `open` modifier: `open class MyClass { ... }`";
+
 /// What declares a class.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner {
@@ -58,21 +63,15 @@ impl<'ir> Vm<'ir> {
                 return Err(locate(Raised::new(ErrorCode::InvalidClass, "Not a valid superclass.")));
             }
         };
-        let superclass = match self.resolve_path(module, &path).map_err(locate)? {
-            Resolved::Class(class) => class,
-            Resolved::Alias(alias) => {
-                let name = self.heap.alias(alias).display_name.clone();
-                let message = format!("`{name}` is not a class.");
-                return Err(locate(Raised::new(ErrorCode::InvalidClass, message)));
-            }
-        };
+        let resolved = self.resolve_path(module, &path).map_err(locate)?;
+        let superclass = self.class_behind(resolved).map_err(locate)?;
         let modifiers = self.heap.class(superclass).modifiers;
         let own = &*module_ir.uri;
         let open = modifiers.contains(ModifierKind::Open) || modifiers.contains(ModifierKind::Abstract);
         if !open && !own.starts_with("pkl:") {
             let name = self.class_name(superclass);
-            let message = format!("Cannot extend class `{name}` because it is not declared `open`.");
-            return Err(locate(Raised::new(ErrorCode::InvalidClass, message)));
+            let message = format!("Cannot extend non-open class `{name}`.");
+            return Err(locate(Raised::new(ErrorCode::InvalidClass, message).with_hint(NOT_OPEN)));
         }
         if self.heap.class(superclass).kind == ClassKind::Declared
             && modifiers.contains(ModifierKind::External)
@@ -80,7 +79,8 @@ impl<'ir> Vm<'ir> {
         {
             let name = self.class_name(superclass);
             let message = format!("Cannot extend external class `{name}`.");
-            return Err(locate(Raised::new(ErrorCode::InvalidClass, message)));
+            let hint = "External classes can only be extended by standard library classes.";
+            return Err(locate(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint)));
         }
         let _ = ir;
         Ok(superclass)
@@ -122,6 +122,9 @@ impl<'ir> Vm<'ir> {
         };
         display.push(id);
         for method in &members.methods {
+            if kind == ClassKind::Declared && method.modifiers.contains(ModifierKind::Local) {
+                continue;
+            }
             methods.insert(method.name, ClassMethod { method, class: id });
         }
         for member in &members.properties {
@@ -223,46 +226,78 @@ impl<'ir> Vm<'ir> {
             let owner = self.class_name(inherited.class);
             let word = kind.as_str();
             let message = if before {
-                format!("Missing modifier `{word}` on property `{name}`, which is `{word}` in `{owner}`.")
+                format!("Missing modifier `{word}`.")
             } else {
-                format!(
-                    "Cannot apply modifier `{word}` to property `{name}`, which is not `{word}` in `{owner}`."
-                )
+                format!("Modifier `{word}` cannot be applied to property `{name}`.")
             };
+            let (must, other) =
+                if before { ("must", word.to_owned()) } else { ("cannot", format!("non-{word}")) };
+            let hint = format!(
+                "Property `{name}` {must} be declared {word}, because it overrides a {other} property on parent class `{owner}`."
+            );
             let class_name = self.text_of(class.name);
             return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+                .with_hint(hint)
                 .locate(member.module, member.name_span)
                 .leave(|| class_name.to_string()));
         }
         Ok(())
     }
 
+    /// The class that a name stands for, aliases followed.
+    fn class_behind(&mut self, resolved: Resolved) -> Result<ClassId> {
+        let mut resolved = resolved;
+        for _ in 0..MAX_ALIASES {
+            let alias = match resolved {
+                Resolved::Class(class) => return Ok(class),
+                Resolved::Alias(alias) => alias,
+            };
+            let code = self.store.alias_type(self.heap.alias(alias).ir);
+            let ty = code.ty.expect("the code of a type has a type");
+            match self.resolve_type(code, ty)? {
+                Some(next) => resolved = next,
+                None => break,
+            }
+        }
+        Err(Raised::new(ErrorCode::InvalidClass, "Not a valid supertype."))
+    }
+
     /// What a dotted name of a type stands for in a module.
     pub(crate) fn resolve_path(&mut self, module: ModuleId, path: &[Symbol]) -> Result<Resolved> {
-        let unknown = |vm: &Self| {
-            let name: Vec<_> = path.iter().map(|part| vm.text_of(*part)).collect();
-            let name = name.join(".");
-            let hint = vm.similar_types(module, &name);
-            let error = Raised::new(ErrorCode::UnknownType, format!("Cannot find type `{name}`."));
-            match hint {
-                Some(hint) => error.with_hint(hint),
-                None => error,
-            }
-        };
         match *path {
             [name] => match self.find_type(module, name)? {
                 Some(found) => Ok(found),
-                None => Err(unknown(self)),
+                None => Err(self.unknown_type(module, name)),
             },
             [import, name] => {
-                let Some(target) = self.find_import(module, import)? else { return Err(unknown(self)) };
+                let Some(target) = self.find_import(module, import)? else {
+                    return Err(self.unknown_type(module, import));
+                };
                 match self.find_own_type(target, name)? {
                     Some(found) => Ok(found),
-                    None => Err(unknown(self)),
+                    None => {
+                        let (name, module) = (self.text_of(name), &self.module(target).ir.name);
+                        let message = format!("Cannot find type `{name}` in module `{module}`.");
+                        Err(Raised::new(ErrorCode::UnknownType, message))
+                    }
                 }
             }
-            _ => Err(unknown(self)),
+            _ => Err(Raised::new(ErrorCode::UnknownType, "A type's name has at most two parts.")),
         }
+    }
+
+    fn unknown_type(&self, module: ModuleId, name: Symbol) -> Failure {
+        let ir = self.module(module).ir;
+        let text = self.text_of(name);
+        if ir.names.properties.contains_key(&name) {
+            let message = format!("Expected `{text}` to be a type, but it is not.");
+            return Raised::new(ErrorCode::UnknownType, message);
+        }
+        let hint = format!(
+            "Searched in the following places:\n* Module `{}` and any supermodules\n* Module `pkl#base`",
+            ir.name
+        );
+        Raised::new(ErrorCode::UnknownType, format!("Cannot find type `{text}`.")).with_hint(hint)
     }
 
     /// A type by its simple name: declared here or in what the module builds on, imported, or of the base.
@@ -334,7 +369,8 @@ impl<'ir> Vm<'ir> {
     }
 
     /// Why a property can't be set by a body, if it can't.
-    pub(crate) fn check_assignable(&mut self, class: ClassId, name: Symbol) -> Result<()> {
+    pub(crate) fn check_assignable(&mut self, class: ClassId, name: Symbol, amends: bool) -> Result<()> {
+        let verb = if amends { "amend" } else { "assign to" };
         let found = self.heap.class(class).properties.get(&name).map(|property| property.modifiers);
         match found {
             Some(modifiers)
@@ -342,16 +378,13 @@ impl<'ir> Vm<'ir> {
             {
                 let word = if modifiers.contains(ModifierKind::Fixed) { "fixed" } else { "const" };
                 let text = self.text_of(name);
-                Err(Raised::new(
-                    ErrorCode::FixedProperty,
-                    format!("Cannot assign to {word} property `{text}`."),
-                ))
+                Err(Raised::new(ErrorCode::FixedProperty, format!("Cannot {verb} {word} property `{text}`.")))
             }
             Some(modifiers) if modifiers.contains(ModifierKind::External) => {
                 let text = self.text_of(name);
                 Err(Raised::new(
                     ErrorCode::FixedProperty,
-                    format!("Cannot assign to external property `{text}`."),
+                    format!("Cannot {verb} external property `{text}`."),
                 ))
             }
             Some(_) => Ok(()),

@@ -7,10 +7,45 @@ use super::Vm;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{ClassKind, PropertyKey};
 use crate::ir::{Code, IrId, Member, Method};
-use crate::value::{ClassId, ModuleId, ObjectId, Value};
+use crate::value::{ClassId, ObjectId, Value};
 
 /// How alike two names must be for one to be suggested instead of the other.
 const SIMILAR: f64 = 0.77;
+
+/// A name that might have been meant.
+struct Candidate {
+    name: Arc<str>,
+    shown: Arc<str>,
+}
+
+impl Candidate {
+    fn plain(name: Arc<str>) -> Self {
+        Self { shown: Arc::clone(&name), name }
+    }
+}
+
+/// "Did you mean" with those candidates whose names are like `wanted`, or nothing.
+fn suggestions(wanted: &str, candidates: &[Candidate]) -> Option<String> {
+    let mut alike: Vec<(f64, &str)> = candidates
+        .iter()
+        .map(|candidate| (strsim::jaro_winkler(wanted, &candidate.name), &*candidate.shown))
+        .filter(|(likeness, _)| *likeness >= SIMILAR)
+        .collect();
+    if alike.is_empty() {
+        return None;
+    }
+    alike.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then(name_a.cmp(name_b)));
+    alike.dedup_by(|(_, a), (_, b)| a == b);
+    let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
+    Some(format!("Did you mean any of the following?\n{}", names.join("\n")))
+}
+
+fn with_suggestions(error: Failure, wanted: &str, candidates: &[Candidate]) -> Failure {
+    match suggestions(wanted, candidates) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
 
 impl<'ir> Vm<'ir> {
     /// The name of a member in traces.
@@ -27,7 +62,7 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    pub(crate) fn method_name(&self, method: &'ir Method) -> String {
+    pub(crate) fn method_name(&self, method: &Method) -> String {
         let module = &self.store.module(method.module).name;
         let name = self.text_of(method.name);
         match method.class_name {
@@ -40,26 +75,10 @@ impl<'ir> Vm<'ir> {
         format!("{}#<function>", self.store.module(module).name)
     }
 
-    /// "Did you mean" with names like `wanted`, or nothing.
-    fn suggestions(wanted: &str, names: &[Arc<str>]) -> Option<String> {
-        let lower = wanted.to_lowercase();
-        let mut alike: Vec<(f64, &str)> = names
-            .iter()
-            .map(|name| (strsim::jaro_winkler(&lower, &name.to_lowercase()), &**name))
-            .filter(|(likeness, _)| *likeness >= SIMILAR)
-            .collect();
-        if alike.is_empty() {
-            return None;
-        }
-        alike.sort_by(|(a, name_a), (b, name_b)| b.total_cmp(a).then(name_a.cmp(name_b)));
-        let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
-        Some(format!("Did you mean any of the following?\n{}", names.join("\n")))
-    }
-
     fn property_names(&self, receiver: Option<ObjectId>, class: ClassId) -> Vec<Arc<str>> {
         let record = self.heap.class(class);
         let mut names: Vec<Arc<str>> = record.properties.keys().map(|name| self.text_of(*name)).collect();
-        if let Some(object) = receiver {
+        for object in receiver.into_iter().chain([record.prototype]) {
             let shape = self.heap.shapes.get(self.heap.object(object).shape);
             names.extend(shape.keys().iter().filter_map(|key| match key {
                 PropertyKey::Named(name) => Some(self.text_of(*name)),
@@ -69,6 +88,20 @@ impl<'ir> Vm<'ir> {
         names.sort();
         names.dedup();
         names
+    }
+
+    fn method_candidates(&self, class: ClassId) -> Vec<Candidate> {
+        self.heap.class(class).methods.values().map(|found| self.method_candidate(found.method)).collect()
+    }
+
+    fn method_candidate(&self, method: &Method) -> Candidate {
+        let ast = &self.store.module(method.module).ast;
+        let params = ast[ast[method.ast].params].iter();
+        let params: Vec<Arc<str>> = params
+            .map(|param| param.name.map_or_else(|| "_".into(), |name| self.text_of(name.symbol)))
+            .collect();
+        let name = self.text_of(method.name);
+        Candidate { shown: format!("{name}({})", params.join(", ")).into(), name }
     }
 
     pub(crate) fn unknown_property(&mut self, receiver: Value, name: Symbol) -> Result<Failure> {
@@ -93,64 +126,92 @@ impl<'ir> Vm<'ir> {
         } else {
             format!("object of type `{class_name}`")
         };
-        let message = format!("Cannot find property `{text}` in {place}.");
+        let error =
+            Raised::new(ErrorCode::UnknownProperty, format!("Cannot find property `{text}` in {place}."));
         let names = self.property_names(object, class);
-        let error = Raised::new(ErrorCode::UnknownProperty, message);
-        if let Some(hint) = Self::suggestions(&text, &names) {
+        let mut candidates: Vec<Candidate> = names.iter().cloned().map(Candidate::plain).collect();
+        candidates.extend(self.method_candidates(class).into_iter().filter(|method| method.name != text));
+        if let Some(hint) = suggestions(&text, &candidates) {
             return error.with_hint(hint);
-        }
-        if names.is_empty() {
-            return error;
         }
         let place = if is_module { format!(" in module `{class_name}`") } else { String::new() };
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-        error.with_hint(format!("Available properties{place}:\n{}", names.join("\n")))
+        let names = if names.is_empty() { "(none)".to_owned() } else { names.join("\n") };
+        error.with_hint(format!("Available properties{place}:\n{names}"))
     }
 
+    /// A name that is neither in scope nor a property of `this`.
     pub(crate) fn unknown_name(&mut self, code: &'ir Code, name: Symbol, this: Value) -> Failure {
         let text = self.text_of(name);
-        let module = self.store.module(code.module);
-        let base = self.store.base().names.properties.keys().copied();
-        let mut names: Vec<Arc<str>> =
-            module.scope.visible_names().into_iter().chain(base).map(|name| self.text_of(name)).collect();
-        if let Value::Object(object) = this {
-            names.extend(self.property_names(Some(object), self.heap.object(object).class));
-        }
-        names.sort();
-        names.dedup();
         let error = Raised::new(ErrorCode::UnknownProperty, format!("Cannot find property `{text}`."));
-        match Self::suggestions(&text, &names) {
-            Some(hint) => error.with_hint(hint),
-            None => error,
+        let mut candidates = self.visible_candidates(code, this);
+        candidates.retain(|candidate| candidate.name != text);
+        with_suggestions(error, &text, &candidates)
+    }
+
+    /// A method that is neither in scope nor one of `this`.
+    pub(crate) fn unknown_call(&mut self, code: &'ir Code, name: Symbol, this: Value) -> Failure {
+        let text = self.text_of(name);
+        let mut candidates = self.visible_candidates(code, this);
+        for candidate in &mut candidates {
+            let class = candidate.name.starts_with(char::is_uppercase);
+            if candidate.name == text && !class && !candidate.shown.ends_with(')') {
+                candidate.shown = format!("{text}.apply(...)").into();
+            }
         }
+        let error = Raised::new(ErrorCode::UnknownMethod, format!("Cannot find method `{text}`."));
+        with_suggestions(error, &text, &candidates)
+    }
+
+    /// Everything that a name without a receiver could mean.
+    fn visible_candidates(&mut self, code: &'ir Code, this: Value) -> Vec<Candidate> {
+        let scope = &self.store.module(code.module).scope;
+        let base = self.store.base();
+        let names = scope.visible_names().into_iter().chain(base.names.properties.keys().copied());
+        let mut candidates: Vec<Candidate> = names.map(|name| Candidate::plain(self.text_of(name))).collect();
+        let modules = [self.base_module().ok(), Some(self.module_of(code.module))];
+        let objects = modules.into_iter().flatten().filter_map(|module| self.module(module).object);
+        let mut classes: Vec<ClassId> = objects.map(|object| self.heap.object(object).class).collect();
+        if let Value::Object(object) = this {
+            let class = self.heap.object(object).class;
+            candidates.extend(self.property_names(Some(object), class).into_iter().map(Candidate::plain));
+            classes.push(class);
+        }
+        for class in classes {
+            candidates.extend(self.method_candidates(class));
+        }
+        candidates
     }
 
     pub(crate) fn unknown_method(&mut self, class: ClassId, name: Symbol) -> Failure {
         let text = self.text_of(name);
         let class_name = self.class_name(class);
-        let record = self.heap.class(class);
-        let place = match record.kind {
+        let place = match self.heap.class(class).kind {
             ClassKind::Module => format!("module `{class_name}`"),
             ClassKind::Declared => format!("class `{class_name}`"),
         };
-        let names: Vec<Arc<str>> = record.methods.keys().map(|name| self.text_of(*name)).collect();
         let error = Raised::new(ErrorCode::UnknownMethod, format!("Cannot find method `{text}` in {place}."));
-        match Self::suggestions(&text, &names) {
+        let mut candidates = self.method_candidates(class);
+        let mut available: Vec<Arc<str>> = candidates.iter().map(|method| Arc::clone(&method.name)).collect();
+        available.sort();
+        candidates.extend(self.property_names(None, class).into_iter().map(Candidate::plain));
+        match suggestions(&text, &candidates) {
             Some(hint) => error.with_hint(hint),
-            None => error,
+            None => error.with_hint(format!("Available methods in {place}:\n{}", available.join("\n"))),
         }
     }
 
-    pub(crate) fn similar_types(&self, module: ModuleId, wanted: &str) -> Option<String> {
-        let own = self.module(module).ir;
-        let base = self.store.base();
-        let names: Vec<Arc<str>> = [own, base]
-            .into_iter()
-            .flat_map(|ir| {
-                ir.classes.iter().map(|class| class.name).chain(ir.aliases.iter().map(|alias| alias.name))
-            })
-            .map(|name| self.text_of(name))
-            .collect();
-        Self::suggestions(wanted, &names)
+    /// "Did you mean" with keys like `wanted`.
+    pub(crate) fn similar_keys(&mut self, wanted: Value, keys: &[Value]) -> Option<String> {
+        let Value::String(wanted) = wanted else { return None };
+        let wanted = self.heap.shared_text(wanted);
+        let candidate = |key: &Value| match key {
+            Value::String(id) => {
+                let name = self.heap.shared_text(*id);
+                Some(Candidate { shown: pkl_data::literal::plain(&name).into(), name })
+            }
+            _ => None,
+        };
+        suggestions(&wanted, &keys.iter().filter_map(candidate).collect::<Vec<_>>())
     }
 }

@@ -94,11 +94,7 @@ impl<'ir> Vm<'ir> {
             Expr::SuperProperty { name } => {
                 match self.super_property(frame.owner, PropertyKey::Named(*name), frame.this)? {
                     Some(value) => Ok(value),
-                    None => {
-                        let name = self.text_of(*name);
-                        let message = format!("Cannot find property `{name}` in the parent.");
-                        Err(Raised::new(ErrorCode::UnknownProperty, message))
-                    }
+                    None => Ok(Value::Object(self.empty_dynamic()?)),
                 }
             }
             Expr::SuperSubscript(index) => {
@@ -187,18 +183,19 @@ impl<'ir> Vm<'ir> {
                 self.read(code.module, *kind, uri)
             }
             Expr::NotConst { name, method } => {
-                let what = if *method { "method" } else { "property" };
+                let (verb, what) = if *method { ("call", "method") } else { ("reference", "property") };
                 let name = self.text_of(*name);
-                let message =
-                    format!("Cannot reference {what} `{name}` from here because it is not `const`.");
-                let hint = "Classes, typealiases, and annotations can only reference `const` members of their enclosing module.";
+                let message = format!("Cannot {verb} {what} `{name}` from here because it is not `const`.");
                 let hint = format!(
-                    "{hint}\n\nTo fix, either make the referenced {what} `const`, or add a self-import of this module and access the {what} through the import."
+                    "To fix, do either of:\n1. Add modifier `const` to {what} `{name}`\n2. Self-import this module, and reference this {what} from the import."
                 );
                 Err(Raised::new(ErrorCode::NotConst, message).with_hint(hint))
             }
             Expr::Misplaced(word) => {
-                let message = format!("`{word}` cannot be used here.");
+                let message = match *word {
+                    "outer" => "Top-level scope does not have an outer scope.".to_owned(),
+                    word => format!("`{word}` cannot be used here."),
+                };
                 Err(Raised::new(ErrorCode::InvalidMember, message))
             }
             Expr::Null
@@ -372,7 +369,7 @@ impl<'ir> Vm<'ir> {
             Collect::Set => self.make_set(&values),
             Collect::Map => {
                 if !values.len().is_multiple_of(2) {
-                    let message = "`Map()` must have an even number of arguments.";
+                    let message = "Number of `Map()` arguments must be a multiple of two: `Map(key1, value1, key2, value2, ..., keyN, valueN)`";
                     return Err(Raised::new(ErrorCode::WrongArgumentCount, message));
                 }
                 let pairs: Vec<(Value, Value)> =
@@ -445,7 +442,7 @@ impl<'ir> Vm<'ir> {
         let span = code.spans[value as usize];
         let (line, ..) = self.store.line_of(module, code.spans[ix as usize].start);
         let source = span.text(&module.source);
-        let message = format!("pkl: TRACE: {source} = {shown} (at {}, line {line})", module.uri);
+        let message = format!("TRACE: {source} = {shown} ({}, line {line})", module.uri);
         (self.trace)(&message);
         Ok(result)
     }
@@ -530,7 +527,7 @@ impl<'ir> Vm<'ir> {
     }
 }
 
-fn unknown_parent() -> crate::error::Failure {
+pub(super) fn unknown_parent() -> crate::error::Failure {
     Raised::new(ErrorCode::UnknownParent, "Cannot tell which parent to amend.").with_hint(
         "Please specify a parent explicitly, for example `new Person { ... }` instead of `new { ... }`.",
     )

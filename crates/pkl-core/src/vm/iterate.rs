@@ -10,6 +10,8 @@ use crate::heap::{Order, PropertyKey};
 use crate::ir::MemberSource;
 use crate::value::{ObjectId, Value};
 
+const TYPED: &str = "`Typed` values are not iterable. If you mean to spread its members, convert it to `Dynamic` using `toDynamic()`.";
+
 /// What names a member of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MemberKey {
@@ -123,22 +125,22 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn not_iterable(&mut self, value: Value) -> Result<Failure> {
         let class = self.class_of(value)?;
         let name = self.class_name(class);
-        let message = if value.is_null() {
-            format!("Cannot iterate over value of type `{name}`.")
-        } else {
-            let shown = self.show_shallow(value)?;
-            format!("Cannot iterate over value of type `{name}`.\nValue: {shown}")
-        };
+        let shown = self.show_shallow(value)?;
+        let message = format!("Cannot iterate over value of type `{name}`.\nValue: {shown}");
         Ok(Raised::new(ErrorCode::TypeMismatch, message))
     }
 
     /// The members that spreading a value adds.
     pub(crate) fn spread_members(&mut self, value: Value) -> Result<Vec<Spread>> {
         match value {
+            Value::Null(_) => {
+                let error = Raised::new(ErrorCode::TypeMismatch, "Cannot iterate over value of type `Null`.");
+                Err(error)
+            }
             Value::Object(object) => {
                 let class = self.heap.object(object).class;
                 if self.object_kind(class)? == ObjectKind::Typed {
-                    return Err(self.not_iterable(value)?);
+                    return Err(self.not_iterable(value)?.with_hint(TYPED));
                 }
                 let mut members = Vec::new();
                 for (key, place) in self.members_of(object) {

@@ -13,6 +13,7 @@ macro_rules! known {
         pub(crate) enum Known { $($variant),* }
 
         impl Known {
+            pub(crate) const ALL: [Self; Self::COUNT] = [$(Self::$variant),*];
             pub(crate) const COUNT: usize = [$(Self::$variant),*].len();
 
             pub(crate) const fn name(self) -> &'static str {
@@ -58,8 +59,14 @@ impl Vm<'_> {
         let name = self.store.symbol(class.name());
         let id = self.declared_class(base, name)?;
         let id = id.unwrap_or_else(|| panic!("the base module declares {}", class.name()));
-        self.known[class as usize] = Some(id);
         Ok(id)
+    }
+
+    /// Notes a class of the base module that was made.
+    pub(super) fn note_known(&mut self, name: &str, id: ClassId) {
+        if let Some(&class) = Known::ALL.iter().find(|class| class.name() == name) {
+            self.known[class as usize] = Some(id);
+        }
     }
 
     /// Whether a class is a known one, if that one is in use at all.

@@ -119,7 +119,10 @@ impl<'ir> Vm<'ir> {
         key: Value,
     ) -> Result<Value> {
         match member.source {
-            MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default => {
+            MemberSource::Expr(_)
+            | MemberSource::Matched(_)
+            | MemberSource::Bodies(_)
+            | MemberSource::Default => {
                 let code = self.store.member_code(member);
                 let base = self.push_frame(code.frame_size);
                 let frame = Frame { this, owner: definer, env, base, key, member: Some(member), alias: None };
@@ -149,8 +152,13 @@ impl<'ir> Vm<'ir> {
                 let module = self.module_of(member.module);
                 let ir = self.module(module).ir;
                 let import = &ir.imports[position as usize];
-                self.import(ir, &import.uri, import.glob)
-                    .map_err(|error| error.locate(ir.id, import.span).leave(|| ir.name.to_string()))
+                self.import(ir, &import.uri, import.glob).map_err(|error| {
+                    // That a module is abstract is seen where it is used.
+                    if error.code == ErrorCode::InvalidClass && error.pending.is_none() {
+                        return error;
+                    }
+                    error.locate(ir.id, import.span).leave(|| ir.name.to_string())
+                })
             }
         }
     }
@@ -169,9 +177,6 @@ impl<'ir> Vm<'ir> {
             }
         };
         let Some(code) = self.store.member_type(member) else { return Ok(value) };
-        if matches!(slot.member.source, MemberSource::Default) && value.is_null() {
-            return Ok(value);
-        }
         let fresh = self.makes_object(slot.member);
         let base = self.push_frame(code.frame_size);
         let frame = Frame {
@@ -188,7 +193,7 @@ impl<'ir> Vm<'ir> {
         self.stack.truncate(base);
         result.map_err(|error| {
             let error = error.leave(|| self.member_name(member, owner));
-            if slot.member.source_is_code() && !std::ptr::eq(slot.member, member) {
+            if slot.member.source_is_code() {
                 let span = self.value_span(slot.member);
                 error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
             } else {
@@ -200,7 +205,7 @@ impl<'ir> Vm<'ir> {
     /// The span of a definition's value.
     pub(crate) fn value_span(&self, member: &'ir Member) -> pkl_parser::Span {
         match member.source {
-            MemberSource::Expr(_) => {
+            MemberSource::Expr(_) | MemberSource::Matched(_) => {
                 let code = self.store.member_code(member);
                 code.spans[code.root as usize]
             }
@@ -233,7 +238,7 @@ impl<'ir> Vm<'ir> {
     fn makes_object(&self, member: &'ir Member) -> bool {
         match member.source {
             MemberSource::Bodies(_) | MemberSource::Default => true,
-            MemberSource::Expr(_) => {
+            MemberSource::Expr(_) | MemberSource::Matched(_) => {
                 let code = self.store.member_code(member);
                 matches!(code.exprs[code.root as usize], Expr::New { .. } | Expr::Amend { .. })
             }

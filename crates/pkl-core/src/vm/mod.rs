@@ -17,6 +17,7 @@ mod show;
 pub(crate) mod subscript;
 mod type_defaults;
 pub(crate) mod types;
+mod verify;
 
 pub(crate) use classes::Resolved;
 pub(crate) use iterate::MemberKey;

@@ -1,5 +1,6 @@
 //! Modules of one evaluation: loaded once by URI, their classes and aliases made when first used.
 
+use pkl_parser::ast::{ModifierKind, ModuleMember};
 use pkl_parser::{Span, Symbol};
 use std::sync::Arc;
 
@@ -9,6 +10,9 @@ use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Class, ClassKind, Object, ObjectFlags, PropertyKey, Shapes, TypeAlias};
 use crate::ir::{MemberSource, ModuleIr};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
+
+const NOT_OPEN_MODULE: &str = "By default, modules are closed for extension.\nTo make a module extensible, add an `open` modifier: `open module my_module; ...`";
+const NEEDS_LOCAL: &str = "extend rather than amend the parent module (which must be `open` for extension).";
 
 /// A module of one evaluation.
 pub(crate) struct ModuleState<'ir> {
@@ -31,13 +35,20 @@ impl<'ir> Vm<'ir> {
     /// The object that a loaded module is.
     pub(crate) fn module_object(&self, id: ModuleId) -> Result<ObjectId> {
         self.module(id).object.ok_or_else(|| {
-            let message = format!("Module `{}` amends or extends itself.", self.module(id).ir.uri);
+            let ir = self.module(id).ir;
+            let verb = if ir.link.as_ref().is_some_and(|link| link.extends) { "extend" } else { "amend" };
+            let message = format!("Module `{}` cannot {verb} itself.", ir.name);
             Raised::new(ErrorCode::InvalidDeclaration, message)
         })
     }
 
     pub(crate) fn base_module(&mut self) -> Result<ModuleId> {
         self.load_ir(self.store.base())
+    }
+
+    /// The module that was evaluated first: the host's.
+    pub(crate) fn main_module(&self) -> Option<&'ir ModuleIr> {
+        self.modules.iter().map(|module| module.ir).find(|ir| !ir.uri.starts_with("pkl:"))
     }
 
     /// The module that a piece of code belongs to.
@@ -126,9 +137,9 @@ impl<'ir> Vm<'ir> {
                 if !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Open)
                     && !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Abstract)
                 {
-                    let message =
-                        format!("Cannot extend module `{}` because it is not declared `open`.", parent.name);
+                    let message = format!("Cannot extend non-open module `{}`.", parent.name);
                     return Err(Raised::new(ErrorCode::InvalidClass, message)
+                        .with_hint(NOT_OPEN_MODULE)
                         .locate(ir.id, span)
                         .leave(|| ir.name.to_string()));
                 }
@@ -169,6 +180,11 @@ impl<'ir> Vm<'ir> {
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
         state.definer = Some(object);
+        self.check_amending(ir)?;
+        self.check_instantiable(class).map_err(|error| {
+            let span = ir.link.as_ref().map(|link| link.span).unwrap_or_default();
+            error.locate(ir.id, span).leave(|| ir.name.to_string())
+        })?;
         let mut seen = rustc_hash::FxHashSet::default();
         for member in &members.properties {
             let Some(key) = member.key else { continue };
@@ -180,13 +196,43 @@ impl<'ir> Vm<'ir> {
                 MemberSource::Expr(_) | MemberSource::Bodies(_) | MemberSource::Default,
             ) = (key, member.source)
             {
-                self.check_assignable(class, name).map_err(leave)?;
+                let amends = matches!(member.source, MemberSource::Bodies(_));
+                self.check_assignable(class, name, amends).map_err(leave)?;
             }
             if !seen.insert(key) {
                 let name = member.name.map(|name| self.text_of(name)).unwrap_or_default();
                 return Err(leave(super::amend::duplicate(&name)));
             }
             self.put_property(object, key, super::amend::slot(member, object, None));
+        }
+        Ok(())
+    }
+
+    /// Whether an amending module declares only what it may.
+    fn check_amending(&self, ir: &'ir ModuleIr) -> Result<()> {
+        let local = |modifiers| ir.ast.modifier_set(modifiers).contains(ModifierKind::Local);
+        for member in &ir.ast[ir.root.members] {
+            let (what, span) = match *member {
+                ModuleMember::Class(id) if !local(ir.ast[id].modifiers) => ("class", ir.ast[id].name.span),
+                ModuleMember::TypeAlias(id) if !local(ir.ast[id].modifiers) => {
+                    ("typealias", ir.ast[id].name.span)
+                }
+                ModuleMember::Method(id) if !local(ir.ast[id].modifiers) => ("method", ir.ast[id].name.span),
+                ModuleMember::Property(id) if !local(ir.ast[id].modifiers) && ir.ast[id].ty.is_some() => {
+                    let message = "A non-local object property cannot have a type annotation.";
+                    return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+                        .locate(ir.id, ir.ast[id].name.span)
+                        .leave(|| ir.name.to_string()));
+                }
+                _ => continue,
+            };
+            let mut name = what.to_owned();
+            name[..1].make_ascii_uppercase();
+            let message = format!("{name} needs a `local` modifier.");
+            return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+                .with_hint(format!("To define a non-local {what}, {NEEDS_LOCAL}"))
+                .locate(ir.id, span)
+                .leave(|| ir.name.to_string()));
         }
         Ok(())
     }
@@ -209,13 +255,21 @@ impl<'ir> Vm<'ir> {
         let id = self.module(module).ir.id;
         if self.declaring.contains(&(module, position)) {
             let name = self.text_of(ir.name);
-            let message = format!("Class `{name}` cannot extend itself.");
+            let message = if self.declaring.last() == Some(&(module, position)) {
+                format!("Class `{}#{name}` cannot extend itself.", self.module(module).ir.name)
+            } else {
+                "Cyclic class inheritance.".to_owned()
+            };
             return Err(Raised::new(ErrorCode::InvalidClass, message).locate(id, ir.span));
         }
         self.declaring.push((module, position));
         let declared = self.declare_class(module, ir);
         self.declaring.pop();
         let class = declared?;
+        if &*self.module(module).ir.uri == "pkl:base" {
+            let name = self.text_of(self.heap.class(class).name);
+            self.note_known(&name, class);
+        }
         self.modules[module.index()].classes[position] = Some(class);
         Ok(class)
     }

@@ -20,6 +20,18 @@ fn number(value: Value) -> Option<Number> {
     }
 }
 
+/// `a ~/ b` of floats.
+fn whole_quotient(a: f64, b: f64) -> Result<Value> {
+    match pkl_data::number::checked_i64((a / b).trunc()) {
+        Some(whole) => Ok(Value::Int(whole)),
+        None => {
+            let shown = pkl_data::number::float_to_string(a);
+            let message = format!("Cannot convert Float `{shown}` to Int because it is too large.");
+            Err(Raised::new(ErrorCode::Arithmetic, message))
+        }
+    }
+}
+
 /// `left ** right` of integers: exact if it fits, a float for a negative exponent.
 fn int_power(base: i64, exponent: i64) -> Result<Value> {
     if exponent < 0 {
@@ -99,7 +111,7 @@ impl<'ir> Vm<'ir> {
             BinaryOp::Subtract => Value::Float(a - b),
             BinaryOp::Multiply => Value::Float(a * b),
             BinaryOp::Divide => Value::Float(a / b),
-            BinaryOp::IntDivide => return floor_to_int(a / b),
+            BinaryOp::IntDivide => return whole_quotient(a, b),
             BinaryOp::Remainder => Value::Float(a % b),
             BinaryOp::Power => Value::Float(a.powf(b)),
             BinaryOp::Less => Value::Bool(a < b),

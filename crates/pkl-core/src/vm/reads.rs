@@ -22,7 +22,11 @@ impl<'ir> Vm<'ir> {
         }
         let absolute = self.resolve_uri(module, uri)?;
         let id = self.load_module(&absolute)?;
-        self.module_object(id).map(Value::Object)
+        let object = self.module_object(id)?;
+        if !absolute.starts_with("pkl:") {
+            self.check_instantiable(self.heap.object(object).class)?;
+        }
+        Ok(Value::Object(object))
     }
 
     fn import_glob(&mut self, module: &'ir ModuleIr, pattern: &str) -> Result<Value> {
@@ -67,8 +71,7 @@ impl<'ir> Vm<'ir> {
     /// `read(uri)`, `read?(uri)`, `read*(pattern)`
     pub(crate) fn read(&mut self, module: IrId, kind: ReadKind, uri: Value) -> Result<Value> {
         let Value::String(id) = uri else {
-            let class = self.known(Known::String)?;
-            return Err(self.mismatch(class, uri)?);
+            return Err(self.invalid_operand("read", uri)?);
         };
         let text = self.heap.shared_text(id);
         let module = self.store.module(module);
@@ -105,9 +108,11 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn resource(&mut self, uri: &str, bytes: Arc<[u8]>) -> Result<Value> {
         let class = self.known(Known::Resource)?;
         let uri = self.heap.string(uri);
+        let text = self.heap.string(String::from_utf8_lossy(&bytes));
         let bytes = Value::Bytes(self.heap.add_bytes(bytes));
-        let (uri_name, bytes_name) = (self.words.uri, self.words.bytes);
-        Ok(self.make_typed(class, &[(uri_name, uri), (bytes_name, bytes)]))
+        let words = [self.words.uri, self.words.text, self.words.bytes];
+        let properties: Vec<_> = words.into_iter().zip([uri, text, bytes]).collect();
+        Ok(self.make_typed(class, &properties))
     }
 
     fn read_glob(&mut self, module: &'ir ModuleIr, pattern: &str) -> Result<Value> {

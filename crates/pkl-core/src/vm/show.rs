@@ -1,7 +1,6 @@
 //! Values as text: what interpolations, `toString` and messages show.
 
 use pkl_data::{identifier, literal};
-use pkl_parser::ast::ExprKind;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -10,7 +9,6 @@ use super::amend::ObjectKind;
 use super::iterate::MemberKey;
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Cache, ClassKind};
-use crate::ir::MemberSource;
 use crate::value::{ObjectId, Value};
 
 /// How members of objects are laid out.
@@ -53,7 +51,7 @@ impl<'ir> Vm<'ir> {
         match value {
             Value::String(id) => Ok(self.heap.text(id).to_owned()),
             Value::List(_) | Value::Set(_) => self.write(value, Layout::Lines, Unevaluated::Mark),
-            Value::Object(_) => self.show(value),
+            Value::Object(_) | Value::Pair(_) => self.show(value),
             other => self.write(other, Layout::OneLine, Unevaluated::Mark),
         }
     }
@@ -67,21 +65,6 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn show_shallow(&mut self, value: Value) -> Result<String> {
         let shown = self.write(value, Layout::OneLine, Unevaluated::Mark)?;
         Ok(pkl_data::display::truncated(shown))
-    }
-
-    /// The value of a member that is written as a literal.
-    fn literal_value(&mut self, place: super::MemberRef) -> Option<Value> {
-        let member = self.slot_at(place).member;
-        let MemberSource::Expr(expr) = member.source else { return None };
-        let module = self.store.module(member.module);
-        Some(match module.ast[expr].kind {
-            ExprKind::Null => Value::NULL,
-            ExprKind::Bool(value) => Value::Bool(value),
-            ExprKind::Int(value) => Value::Int(value),
-            ExprKind::Float(value) => Value::Float(value),
-            ExprKind::String(literal) => self.heap.string(module.ast.constant(literal)?),
-            _ => return None,
-        })
     }
 
     fn write(&mut self, value: Value, layout: Layout, unevaluated: Unevaluated) -> Result<String> {
@@ -186,9 +169,12 @@ impl Writer {
                 Layout::Lines => self.start_line(),
             }
             let value = match (self.unevaluated, vm.slot_at(place).cache) {
-                (Unevaluated::Force, _) => Some(vm.force(object, place)?),
-                (Unevaluated::Mark, Cache::Ready(value)) => Some(value),
-                (Unevaluated::Mark, _) => vm.literal_value(place),
+                (_, Cache::Ready(value)) => Some(value),
+                (Unevaluated::Mark, _) | (_, Cache::Busy) => None,
+                (Unevaluated::Force, Cache::Empty) => match vm.force(object, place) {
+                    Err(error) if error.code == ErrorCode::UndefinedValue => None,
+                    value => Some(value?),
+                },
             };
             match key {
                 MemberKey::Property(name) => {

@@ -25,7 +25,10 @@ impl<'ir> Vm<'ir> {
             }
             (Value::Map(id), key) => match self.map_get(id, key)? {
                 Some(value) => Ok(value),
-                None => Err(self.unknown_map_key(id, key)?),
+                None => {
+                    let keys = self.heap.map_keys(id).to_vec();
+                    Err(self.unknown_key_of(&keys, key)?)
+                }
             },
             (Value::String(id), Value::Int(index)) => {
                 let text = self.heap.text(id);
@@ -48,10 +51,7 @@ impl<'ir> Vm<'ir> {
                         let len = bytes.len();
                         let shown = self.show_shallow(receiver)?;
                         let error = out_of_range("Element", index, len);
-                        Err(Raised::new(
-                            ErrorCode::OutOfRange,
-                            format!("{}\nCollection: {shown}", error.message),
-                        ))
+                        Err(Raised::new(ErrorCode::OutOfRange, format!("{}\nValue: {shown}", error.message)))
                     }
                 }
             }
@@ -74,7 +74,11 @@ impl<'ir> Vm<'ir> {
             (ObjectKind::Listing, _) => Err(self.invalid_operands("[]", Value::Object(object), key)?),
             _ => match self.item(object, key)? {
                 Some(value) => Ok(value),
-                None => Err(self.unknown_key(key)?),
+                None => {
+                    let items = self.heap.object(object).items;
+                    let keys = items.map(|items| self.heap.items(items).keys.clone()).unwrap_or_default();
+                    Err(self.unknown_key_of(&keys, key)?)
+                }
             },
         }
     }
@@ -89,8 +93,12 @@ impl<'ir> Vm<'ir> {
         Ok(Raised::new(ErrorCode::UnknownKey, format!("Cannot find key `{shown}`.")))
     }
 
-    fn unknown_map_key(&mut self, _map: crate::value::MapId, key: Value) -> Result<Failure> {
-        self.unknown_key(key)
+    fn unknown_key_of(&mut self, keys: &[Value], key: Value) -> Result<Failure> {
+        let error = self.unknown_key(key)?;
+        Ok(match self.similar_keys(key, keys) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        })
     }
 }
 

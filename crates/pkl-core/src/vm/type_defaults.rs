@@ -43,10 +43,6 @@ impl<'ir> Vm<'ir> {
                 None => None,
             },
             Ty::Constrained { base, .. } => self.default_of_type(code, *base, frame)?,
-            Ty::Function { params, .. } if params.len() == 1 => {
-                let identity = Function { arity: 1, kind: FunctionKind::Identity };
-                Some(Value::Function(self.heap.add_function(identity)))
-            }
             Ty::Function { .. } => None,
             Ty::AliasParameter(_) => match self.alias_argument(frame, code, ty) {
                 Some((code, ty, frame)) => self.default_of_type(code, ty, &frame)?,
@@ -54,6 +50,10 @@ impl<'ir> Vm<'ir> {
             },
             Ty::Named { args, .. } => match self.resolve_type(code, ty)? {
                 Some(Resolved::Class(class)) => self.default_of_class(class, code, args, frame)?,
+                Some(Resolved::Alias(alias)) if self.heap.alias(alias).name == self.words.mixin => {
+                    let identity = Function { arity: 1, kind: FunctionKind::Identity };
+                    Some(Value::Function(self.heap.add_function(identity)))
+                }
                 Some(Resolved::Alias(alias)) => {
                     let (target, inner) = self.enter_alias(alias, code, args, frame)?;
                     let ty = target.ty.expect("the code of a type has a type");
@@ -135,13 +135,10 @@ impl<'ir> Vm<'ir> {
         self.stack.truncate(frame.base);
         match result? {
             Some(value) => Ok(value),
-            None => match self.resolve_type(kept.code, kept.ty)? {
-                Some(Resolved::Class(class)) => {
-                    self.check_instantiable(class)?;
-                    Ok(Value::Object(self.default_instance(class)))
-                }
-                _ => Err(Raised::new(ErrorCode::UnknownParent, "Cannot tell which parent to amend.")),
-            },
+            None => {
+                let message = "Tried to read property `default` but its value is undefined.";
+                Err(Raised::new(ErrorCode::UndefinedValue, message))
+            }
         }
     }
 
@@ -157,6 +154,10 @@ impl<'ir> Vm<'ir> {
 
     /// What `new T { … }` amends.
     pub(crate) fn instance_parent(&mut self, code: &'ir Code, ty: TyIx, frame: &Frame<'ir>) -> Result<Value> {
+        if let Ty::Module(_) = &code.types[ty as usize] {
+            return Err(Raised::new(ErrorCode::InvalidClass, "Cannot instantiate type `module`.")
+                .locate(code.module, code.type_spans[ty as usize]));
+        }
         if let Ty::Named { args, .. } = &code.types[ty as usize]
             && let Some(Resolved::Class(class)) = self.resolve_type(code, ty)?
         {
@@ -178,7 +179,7 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    /// Checks what `new T { … }` made, where the class alone doesn't say everything.
+    /// Checks what `new T<…> { … }` made; a class or alias alone says nothing more.
     pub(crate) fn check_made(
         &mut self,
         value: Value,
@@ -187,10 +188,7 @@ impl<'ir> Vm<'ir> {
         frame: &Frame<'ir>,
     ) -> Result<Value> {
         match &code.types[ty as usize] {
-            Ty::Named { args, .. } if args.is_empty() => match self.resolve_type(code, ty)? {
-                Some(Resolved::Alias(_)) => self.check_value(value, code, ty, frame, true),
-                _ => Ok(value),
-            },
+            Ty::Named { args, .. } if args.is_empty() => Ok(value),
             _ => self.check_value(value, code, ty, frame, true),
         }
     }
@@ -255,11 +253,21 @@ impl<'ir> Vm<'ir> {
     /// What `new { … }` amends as the value of a property.
     pub(crate) fn property_default(&mut self, frame: &Frame<'ir>) -> Result<Value> {
         let member = frame.member.expect("only a member's own code refers to its default");
-        let Some(PropertyKey::Named(name)) = member.key else { return self.declared_default(frame) };
+        let Some(PropertyKey::Named(name)) = member.key else {
+            return match self.declared_default(frame) {
+                Err(error) if error.code == ErrorCode::UndefinedValue => Err(super::eval::unknown_parent()),
+                value => value,
+            };
+        };
         let owner = self.heap.object(frame.owner);
         let class = if owner.flags.prototype {
             if member.ty.is_some() {
-                return self.declared_default(frame);
+                return match self.declared_default(frame) {
+                    Err(error) if error.code == ErrorCode::UndefinedValue => {
+                        Err(super::eval::unknown_parent())
+                    }
+                    value => value,
+                };
             }
             match self.heap.class(owner.class).superclass {
                 Some(superclass) => superclass,
@@ -270,7 +278,10 @@ impl<'ir> Vm<'ir> {
         };
         let prototype = self.class_definer(class);
         match self.heap.find_property(prototype, PropertyKey::Named(name)) {
-            Some(index) => self.force(prototype, MemberRef::Property(index)),
+            Some(index) => match self.force(prototype, MemberRef::Property(index)) {
+                Err(error) if error.code == ErrorCode::UndefinedValue => Err(super::eval::unknown_parent()),
+                value => value,
+            },
             None => Ok(Value::Object(self.empty_dynamic()?)),
         }
     }

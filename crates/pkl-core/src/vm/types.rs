@@ -8,7 +8,7 @@ use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Env, Object, ObjectFlags};
 use crate::ir::{Code, Ty, TyIx};
-use crate::value::{CheckId, ClassId, EnvId, ObjectId, TypeAliasId, Value};
+use crate::value::{CheckId, ClassId, EnvId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// The application of an alias to type arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +43,10 @@ pub(crate) struct Checks<'ir> {
     applied: Vec<Applied<'ir>>,
     /// The default instances of classes.
     pub(super) instances: FxHashMap<ClassId, ObjectId>,
+    /// Modules whose declarations have been verified.
+    pub(super) verified: FxHashSet<ModuleId>,
+    /// The objects of annotations, by module and place.
+    pub(super) annotations: FxHashMap<(ModuleId, u32), Vec<Value>>,
     /// Bodies whose properties objects of a class can have.
     pub(super) bodies: FxHashSet<(ClassId, usize)>,
 }
@@ -227,8 +231,12 @@ impl<'ir> Vm<'ir> {
                 Err(Raised::new(ErrorCode::ConstraintViolated, message).locate(code.module, span))
             }
             other => {
-                let class = self.known(Known::Boolean)?;
-                let error = self.mismatch(class, other)?;
+                let class = self.class_of(other)?;
+                let (name, shown) = (self.class_name(class), self.show_shallow(other)?);
+                let message = format!(
+                    "Expected value of type `Boolean` or `Function`, but got type `{name}`.\nValue: {shown}"
+                );
+                let error = Raised::new(ErrorCode::TypeMismatch, message);
                 Err(fatal(error.locate(code.module, code.spans[constraint as usize])))
             }
         }
@@ -249,6 +257,7 @@ impl<'ir> Vm<'ir> {
                 |&&member| matches!(&code.types[member as usize], Ty::Named { args, .. } if !args.is_empty()),
             )
             .count();
+        let mut reasons = Vec::new();
         for &member in members {
             if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
                 if self.is(value, code, member, frame)? {
@@ -262,11 +271,42 @@ impl<'ir> Vm<'ir> {
                 Err(error) if is_negative(&error) => {
                     self.depth = depth;
                     self.stack.truncate(top);
+                    reasons.push(error);
                 }
                 Err(error) => return Err(error),
             }
         }
+        if reasons.iter().any(|error| error.code == ErrorCode::ConstraintViolated) {
+            return self.union_reasons(value, code, ty, members, &reasons);
+        }
         Err(self.union_mismatch(value, code, ty)?)
+    }
+
+    /// None of a union's types, where the value's class alone doesn't say why.
+    fn union_reasons(
+        &mut self,
+        value: Value,
+        code: &'ir Code,
+        ty: TyIx,
+        members: &[TyIx],
+        reasons: &[Failure],
+    ) -> Result<Value> {
+        let source = &self.store.module(code.module).source;
+        let text = code.type_spans[ty as usize].text(source);
+        let class = self.class_of(value)?;
+        let (name, shown) = (self.class_name(class), self.show_shallow(value)?);
+        let message =
+            format!("Expected value of type `{text}`, but got a different `{name}`.\nValue: {shown}");
+        let told: Vec<String> = members
+            .iter()
+            .zip(reasons)
+            .map(|(&member, error)| {
+                let text = code.type_spans[member as usize].text(source);
+                let reason = error.message.replace('\n', "\n  ");
+                format!("* Value is not of type `{text}` because:\n  {reason}")
+            })
+            .collect();
+        Err(Raised::new(ErrorCode::TypeMismatch, message).with_hint(told.join("\n\n")))
     }
 
     fn check_alias(
@@ -282,7 +322,7 @@ impl<'ir> Vm<'ir> {
         let ty = target.ty.expect("the code of a type has a type");
         let result = self.check_in(value, target, ty, &inner, mode);
         self.stack.truncate(inner.base);
-        result.map_err(|error| error.leave(|| self.heap.alias(alias).display_name.to_string()))
+        result
     }
 
     /// The type that an alias stands for, and a frame on the stack in which it is checked.
@@ -386,15 +426,6 @@ impl<'ir> Vm<'ir> {
                     _ => Ok(value),
                 }
             }
-            Value::Class(actual) => match self.resolve_type(code, args[0])? {
-                Some(Resolved::Class(bound)) if !self.is_subclass(actual, bound) => {
-                    let bound = self.class_name(bound);
-                    let actual = self.class_name(actual);
-                    let message = format!("Expected value of type `Class<{bound}>`, but got `{actual}`.");
-                    Err(Raised::new(ErrorCode::TypeMismatch, message))
-                }
-                _ => Ok(value),
-            },
             _ => Ok(value),
         }
     }
@@ -579,8 +610,7 @@ impl<'ir> Vm<'ir> {
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
         let module = self.store.module(code.module);
         let text = code.type_spans[ty as usize].text(&module.source);
-        let literal =
-            matches!(&code.types[ty as usize], Ty::StringLiteral(_) | Ty::Union { literals: Some(_), .. });
+        let literal = matches!(&code.types[ty as usize], Ty::Union { literals: Some(_), .. });
         if literal && matches!(value, Value::String(_)) {
             let shown = self.show_shallow(value)?;
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
