@@ -1,7 +1,7 @@
 //! Modules that were read, parsed and lowered: shared by all evaluations of a host, never changed.
 
 use elsa::sync::FrozenVec;
-use pkl_parser::ast::{Annotation, TypeId};
+use pkl_parser::ast::TypeId;
 use pkl_parser::{
     Interner, Origin, Span, Symbol, check_expression, check_module, parse_expression, parse_module,
 };
@@ -26,9 +26,6 @@ pub(crate) struct Store {
     known: Mutex<FxHashMap<(Arc<str>, Arc<str>), IrId>>,
     base: OnceLock<IrId>,
     given: OnceLock<[Member; 3]>,
-    /// Code that reflection needs, lowered when it first does, by where it stands.
-    reflected: FrozenVec<Box<Code>>,
-    reflected_at: Mutex<FxHashMap<(IrId, Span), usize>>,
 }
 
 impl Store {
@@ -43,8 +40,6 @@ impl Store {
             known: Mutex::default(),
             base: OnceLock::new(),
             given: OnceLock::new(),
-            reflected: FrozenVec::new(),
-            reflected_at: Mutex::default(),
         }
     }
 
@@ -204,26 +199,19 @@ impl Store {
         })
     }
 
-    /// The code of an annotation that stands in a scope.
-    pub(crate) fn annotation_code(&self, module: IrId, scope: &Arc<Scope>, annotation: &Annotation) -> &Code {
-        self.reflected(module, annotation.span, || {
-            lower::lower_annotation(self.context(module), scope, annotation)
-        })
-    }
-
-    /// The type that a class extends.
-    pub(crate) fn supertype_code(&self, module: IrId, scope: &Arc<Scope>, ty: TypeId) -> &Code {
-        let cx = self.context(module);
-        self.reflected(module, cx.ast[ty].span, || lower::lower_type(cx, scope, ty))
-    }
-
-    fn reflected(&self, module: IrId, span: Span, lower: impl FnOnce() -> Code) -> &Code {
-        let mut known = self.reflected_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let position = *known.entry((module, span)).or_insert_with(|| {
-            self.reflected.push(Box::new(lower()));
-            self.reflected.len() - 1
-        });
-        self.reflected.get(position).expect("a position is noted when code is added")
+    /// The type that a class extends, with its arguments.
+    pub(crate) fn supertype_code<'a>(
+        &self,
+        module: &'a ModuleIr,
+        ty: TypeId,
+        scope: &Arc<Scope>,
+    ) -> &'a Code {
+        let cx = self.context(module.id);
+        let place = cx.ast[ty].span.start;
+        if let Some(code) = module.supertypes.get(&place) {
+            return code;
+        }
+        module.supertypes.insert(place, Box::new(lower::lower_type(cx, scope, ty)))
     }
 
     /// Line and column of an offset in a module, counted from one, and the text of the line.

@@ -47,6 +47,8 @@ mod listing;
 mod map;
 mod mapping;
 mod math;
+mod module;
+mod platform;
 pub(crate) mod reflect;
 pub(crate) mod render;
 mod set;
@@ -84,6 +86,8 @@ static TABLES: &[(Table, Table)] = &[
     (map::METHODS, map::PROPERTIES),
     (mapping::METHODS, mapping::PROPERTIES),
     (math::METHODS, math::PROPERTIES),
+    (module::METHODS, module::PROPERTIES),
+    (platform::METHODS, platform::PROPERTIES),
     (reflect::CLASS_METHODS, reflect::CLASS),
     (reflect::FUNCTIONS, reflect::MODULE),
     (reflect::TYPE_METHODS, reflect::TYPE),

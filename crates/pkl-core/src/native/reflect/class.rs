@@ -81,7 +81,7 @@ fn supertype(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
         Some(ty) => {
             let module = module_ir(vm, class);
             let scope = &vm.store.class_members(module, record.ir).scope;
-            let code = vm.store.supertype_code(module.id, scope, ty);
+            let code = vm.store.supertype_code(module, ty, scope);
             types::of_code(vm, code, Context::Class(class))
         }
         None => types::of_class(vm, superclass),

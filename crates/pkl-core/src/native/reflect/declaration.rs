@@ -1,16 +1,16 @@
 //! What all declarations have: place, doc comment, annotations, modifiers and name.
 
-use pkl_parser::ast::{Annotation, DocComment, ModifierKind, ModifierSet};
+use pkl_parser::ast::{self, Annotation, DocComment, ModifierKind, ModifierSet};
 use pkl_parser::{Span, Symbol};
 use std::sync::Arc;
 
 use super::super::Table;
-use super::{Mirror, class_named, list, member, module, module_ir, shown};
+use super::{Mirror, class_named, list, member, module, shown};
 use crate::error::Result;
 use crate::heap::ClassKind;
-use crate::ir::{Member, ModuleIr, Scope};
-use crate::value::{ClassId, ObjectId, Value};
-use crate::vm::{Frame, Vm};
+use crate::ir::{Member, ModuleIr};
+use crate::value::{ClassId, ModuleId, Value};
+use crate::vm::Vm;
 
 pub(in super::super) static PROPERTIES: Table = &[
     ("pkl.reflect#Declaration.location", location),
@@ -22,50 +22,45 @@ pub(in super::super) static PROPERTIES: Table = &[
 
 /// A declaration as it stands in its module.
 pub(super) struct Declared<'ir> {
-    module: &'ir ModuleIr,
+    module: ModuleId,
+    ir: &'ir ModuleIr,
     span: Span,
     doc: Option<DocComment>,
-    annotations: &'ir [Annotation],
+    annotations: ast::List<Annotation>,
     modifiers: ModifierSet,
-    /// What the annotations see, and the object that is innermost there.
-    scope: Arc<Scope>,
-    owner: ObjectId,
 }
 
 impl<'ir> Declared<'ir> {
     fn of(vm: &Vm<'ir>, mirror: Mirror) -> Self {
         match mirror {
-            Mirror::Module(object) => Self::of_module(vm, module::ir_of(vm, object), object),
+            Mirror::Module(object) => Self::of_module(vm, module::id_of(vm, object)),
             Mirror::Class(class) => Self::of_class(vm, class),
             Mirror::Alias(alias) => {
                 let record = vm.heap.alias(alias);
-                let state = vm.module(record.module);
-                let declared = &state.ir.ast[record.ir.ast];
+                let ir = vm.module(record.module).ir;
+                let declared = &ir.ast[record.ir.ast];
                 Self {
-                    module: state.ir,
+                    module: record.module,
+                    ir,
                     span: declared.span,
                     doc: declared.doc,
-                    annotations: &state.ir.ast[declared.annotations],
+                    annotations: declared.annotations,
                     modifiers: record.ir.modifiers,
-                    scope: Arc::clone(&state.ir.scope),
-                    owner: owner_of(state.definer, state.object),
                 }
             }
-            Mirror::Property { class, name, .. } => {
-                Self::of_property(vm, class, member::property(vm, class, name))
-            }
+            Mirror::Property { class, name, .. } => Self::of_property(vm, member::property(vm, class, name)),
             Mirror::Method { class, name } => {
                 let method = member::method(vm, class, name);
-                let module = vm.store.module(method.module);
-                let declared = &module.ast[method.ast];
+                let module = vm.module_of(method.module);
+                let ir = vm.module(module).ir;
+                let declared = &ir.ast[method.ast];
                 Self {
                     module,
+                    ir,
                     span: declared.span,
                     doc: declared.doc,
-                    annotations: &module.ast[declared.annotations],
+                    annotations: declared.annotations,
                     modifiers: method.modifiers,
-                    scope: Arc::clone(&members_scope(vm, class)),
-                    owner: vm.class_definer(class),
                 }
             }
             Mirror::Parameter { .. } | Mirror::TypeParameter { .. } => {
@@ -74,104 +69,63 @@ impl<'ir> Declared<'ir> {
         }
     }
 
-    fn of_module(vm: &Vm<'ir>, module: &'ir ModuleIr, object: ObjectId) -> Self {
-        let header = module.root.decl;
-        let owner = vm.module(vm.module_of(module.id)).definer;
+    fn of_module(vm: &Vm<'ir>, module: ModuleId) -> Self {
+        let ir = vm.module(module).ir;
+        let header = ir.root.decl;
         Self {
             module,
+            ir,
             span: header.map_or(Span::default(), |header| header.span),
             doc: header.and_then(|header| header.doc),
-            annotations: header.map_or(&[], |header| &module.ast[header.annotations]),
-            modifiers: header.map_or(ModifierSet::EMPTY, |header| module.ast.modifier_set(header.modifiers)),
-            scope: Arc::clone(&module.scope),
-            owner: owner_of(owner, Some(object)),
+            annotations: header.map_or(ast::List::EMPTY, |header| header.annotations),
+            modifiers: header.map_or(ModifierSet::EMPTY, |header| ir.ast.modifier_set(header.modifiers)),
         }
     }
 
     fn of_class(vm: &Vm<'ir>, class: ClassId) -> Self {
         let record = vm.class(class);
-        let state = vm.module(record.module);
-        let owner = owner_of(state.definer, state.object);
-        match record.ir.ast {
-            Some(ast) => {
-                let declared = &state.ir.ast[ast];
-                Self {
-                    module: state.ir,
-                    span: declared.span,
-                    doc: declared.doc,
-                    annotations: &state.ir.ast[declared.annotations],
-                    modifiers: record.modifiers,
-                    scope: Arc::clone(&state.ir.scope),
-                    owner,
-                }
-            }
-            None => Self::of_module(vm, state.ir, owner),
+        let ir = vm.module(record.module).ir;
+        match record.ir.ast.map(|ast| &ir.ast[ast]) {
+            Some(declared) => Self {
+                module: record.module,
+                ir,
+                span: declared.span,
+                doc: declared.doc,
+                annotations: declared.annotations,
+                modifiers: record.modifiers,
+            },
+            None => Self::of_module(vm, record.module),
         }
     }
 
-    pub(super) fn of_property(vm: &Vm<'ir>, class: ClassId, property: &'ir Member) -> Self {
-        let module = vm.store.module(property.module);
-        let declared = property.ast.map(|ast| &module.ast[ast]);
+    pub(super) fn of_property(vm: &Vm<'ir>, property: &'ir Member) -> Self {
+        let module = vm.module_of(property.module);
+        let ir = vm.module(module).ir;
+        let declared = property.ast.map(|ast| &ir.ast[ast]);
         Self {
             module,
+            ir,
             span: property.span,
             doc: declared.and_then(|declared| declared.doc),
-            annotations: declared.map_or(&[], |declared| &module.ast[declared.annotations]),
+            annotations: declared.map_or(ast::List::EMPTY, |declared| declared.annotations),
             modifiers: property.modifiers,
-            scope: Arc::clone(&members_scope(vm, class)),
-            owner: vm.class_definer(class),
         }
     }
 
     /// Where the declaration begins, after its doc comment and annotations.
     fn start(&self) -> u32 {
-        let before = self.annotations.last().map(|annotation| annotation.span.end);
+        let before = self.ir.ast[self.annotations].last().map(|annotation| annotation.span.end);
         let before = before.or(self.doc.map(|doc| doc.span.end));
         let Some(before) = before else { return self.span.start };
-        let rest = &self.module.source[before as usize..];
+        let rest = &self.ir.source[before as usize..];
         let skipped = rest.len() - skip_trivia(rest).len();
         before + u32::try_from(skipped).expect("a source is shorter than 4 GiB")
     }
 
     /// The annotations as objects.
-    pub(super) fn evaluated_annotations(&self, vm: &mut Vm<'ir>) -> Result<Vec<Value>> {
-        let Some(first) = self.annotations.first() else { return Ok(Vec::new()) };
-        let key = (self.module.id, first.span.start);
-        if let Some(&known) = vm.mirrors.annotations.get(&key) {
-            return Ok(vm.heap.list(known).to_vec());
-        }
-        let mut values = Vec::with_capacity(self.annotations.len());
-        for annotation in self.annotations {
-            let code = vm.store.annotation_code(self.module.id, &self.scope, annotation);
-            let base = vm.push_frame(code.frame_size);
-            let frame = Frame {
-                this: Value::Object(self.owner),
-                owner: self.owner,
-                env: None,
-                base,
-                key: Value::NULL,
-                member: None,
-                alias: None,
-            };
-            let value = vm.eval(code, code.root, &frame);
-            vm.stack.truncate(base);
-            values.push(value.map_err(|error| {
-                error.locate(self.module.id, annotation.span).leave(|| self.module.name.to_string())
-            })?);
-        }
-        let known = vm.heap.add_list(values.clone());
-        vm.mirrors.annotations.insert(key, known);
-        Ok(values)
+    pub(super) fn annotation_objects(&self, vm: &mut Vm<'ir>) -> Result<Vec<Value>> {
+        vm.annotation_objects(self.module, &self.ir.scope, self.annotations)
     }
-}
-
-fn owner_of(definer: Option<ObjectId>, object: Option<ObjectId>) -> ObjectId {
-    definer.or(object).expect("a module that something of is reflected has been loaded")
-}
-
-/// What the members of a class see.
-fn members_scope<'ir>(vm: &Vm<'ir>, class: ClassId) -> &'ir Arc<Scope> {
-    &vm.store.class_members(module_ir(vm, class), vm.class(class).ir).scope
 }
 
 /// A source without the white space and comments at its start.
@@ -190,8 +144,8 @@ fn skip_trivia(mut source: &str) -> &str {
 
 fn location<'ir>(vm: &mut Vm<'ir>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
-    let (line, column, _) = vm.store.line_of(declared.module, declared.start());
-    let uri = &declared.module.uri;
+    let (line, column, _) = vm.store.line_of(declared.ir, declared.start());
+    let uri = &declared.ir.uri;
     let display_uri =
         if uri.starts_with("pkl:") { format!("{uri}#L{line}") } else { format!("{uri}, line {line}") };
     let class = class_named(vm, "SourceLocation")?;
@@ -206,14 +160,14 @@ fn location<'ir>(vm: &mut Vm<'ir>, this: Value, _: &[Value]) -> Result<Value> {
 fn doc_comment(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
     Ok(match declared.doc {
-        Some(doc) => vm.heap.string(doc.text(&declared.module.source)),
+        Some(doc) => vm.heap.string(doc.text(&declared.ir.source)),
         None => Value::NULL,
     })
 }
 
 fn annotations(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
-    let annotations = declared.evaluated_annotations(vm)?;
+    let annotations = declared.annotation_objects(vm)?;
     Ok(list(vm, annotations))
 }
 
@@ -265,6 +219,6 @@ pub(in super::super) fn simple_name(vm: &Vm<'_>, class: ClassId) -> Arc<str> {
 /// The modifiers of a property in a class and those above it.
 pub(super) fn all_modifiers(vm: &Vm<'_>, class: ClassId, name: Symbol) -> ModifierSet {
     let declarations = member::declarations(vm, class, name);
-    let kinds = declarations.iter().flat_map(|(_, member)| member.modifiers.iter());
+    let kinds = declarations.iter().flat_map(|member| member.modifiers.iter());
     kinds.collect()
 }

@@ -53,12 +53,10 @@ pub(super) fn property<'ir>(vm: &Vm<'ir>, class: ClassId, name: Symbol) -> &'ir 
 }
 
 /// The declarations of a property in a class and those above it, the lowest first.
-pub(super) fn declarations<'ir>(vm: &Vm<'ir>, class: ClassId, name: Symbol) -> Vec<(ClassId, &'ir Member)> {
+pub(super) fn declarations<'ir>(vm: &Vm<'ir>, class: ClassId, name: Symbol) -> Vec<&'ir Member> {
     let classes = vm.class(class).display.iter().rev();
-    let found = classes.filter_map(|&class| {
-        let member = declared(vm, class).iter().find(|member| shown_name(member) == Some(name))?;
-        Some((class, member))
-    });
+    let found = classes
+        .filter_map(|&class| declared(vm, class).iter().find(|member| shown_name(member) == Some(name)));
     found.collect()
 }
 
@@ -90,8 +88,8 @@ fn property_all_modifiers(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<V
 fn property_all_annotations(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let Mirror::Property { seen_from, name, .. } = shown(vm, this) else { unreachable_mirror("property") };
     let mut all = Vec::new();
-    for (class, member) in declarations(vm, seen_from, name) {
-        all.extend(Declared::of_property(vm, class, member).evaluated_annotations(vm)?);
+    for member in declarations(vm, seen_from, name) {
+        all.extend(Declared::of_property(vm, member).annotation_objects(vm)?);
     }
     Ok(list(vm, all))
 }

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use crate::error::Result;
 use crate::heap::PropertyKey;
 use crate::ir::{Member, MemberSource, ModuleIr};
-use crate::value::{ClassId, ListId, ObjectId, ShapeId, TypeAliasId, Value};
+use crate::value::{ClassId, ObjectId, ShapeId, TypeAliasId, Value};
 use crate::vm::{Vm, amend};
 
 /// What a mirror shows.
@@ -70,8 +70,6 @@ pub(crate) struct Mirrors<'ir> {
     shown: FxHashMap<ObjectId, Mirror>,
     classes: FxHashMap<&'static str, ClassId>,
     layouts: FxHashMap<ClassId, (ShapeId, Vec<Field<'ir>>)>,
-    /// The evaluated annotations of a declaration, by the place of the first one.
-    annotations: FxHashMap<(crate::ir::IrId, u32), ListId>,
 }
 
 /// A class of the module of mirrors.

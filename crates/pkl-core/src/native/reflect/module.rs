@@ -63,7 +63,7 @@ fn of_alias(vm: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
 }
 
 /// The module that an object is.
-fn id_of(vm: &Vm<'_>, object: ObjectId) -> ModuleId {
+pub(super) fn id_of(vm: &Vm<'_>, object: ObjectId) -> ModuleId {
     let position = vm.modules.iter().position(|state| state.object == Some(object));
     ModuleId::at(position.expect("a mirror of a module shows a module's own object"))
 }
