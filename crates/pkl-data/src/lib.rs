@@ -10,6 +10,7 @@ pub mod identifier;
 pub mod literal;
 pub mod number;
 pub mod render;
+pub mod text;
 pub mod tree;
 pub mod units;
 

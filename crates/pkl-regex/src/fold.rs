@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-/// The upper case of a character, if that is one character.
-pub(crate) fn upper(character: char) -> char {
+/// The upper case of a character, if that is one character: Java's `Character.toUpperCase`.
+pub fn upper(character: char) -> char {
     let mut mapped = character.to_uppercase();
     match (mapped.next(), mapped.next()) {
         (Some(upper), None) => upper,

@@ -21,5 +21,6 @@ mod unicode;
 
 pub use budget::{Budget, LimitError};
 pub use error::SyntaxError;
+pub use fold::upper as to_upper_case;
 pub use regex::{Match, Matches, Regex};
 pub use replacement::ReplacementError;

@@ -208,7 +208,7 @@ mod tests {
         let found = regex.find("xab", &mut Budget::default()).expect("no limit").expect("it matches");
         let expanded = |replacement: &str| {
             let mut out = String::new();
-            regex.expand(&mut out, replacement, "xab", &found).map(|()| out)
+            regex.expand(&mut out, replacement, "xab", &found.groups).map(|()| out)
         };
         assert_eq!(expanded("[$2$1${first}\\$23]").as_deref(), Ok("[baa$23]"));
         assert_eq!(expanded("$23").as_deref(), Ok("b3"));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::regex::{Match, Regex};
+use crate::regex::Regex;
 
 /// A replacement text that isn't one for the pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl fmt::Display for ReplacementError {
 impl std::error::Error for ReplacementError {}
 
 impl Regex {
-    /// Appends a replacement for a match in `text`, with its references resolved.
+    /// Appends a replacement for a match in `text` with these groups, with its references resolved.
     ///
     /// # Errors
     /// If a reference is none, or of no group.
@@ -54,7 +54,7 @@ impl Regex {
         out: &mut String,
         replacement: &str,
         text: &str,
-        found: &Match,
+        groups: &[Option<(usize, usize)>],
     ) -> Result<(), ReplacementError> {
         let mut rest = replacement;
         while let Some(at) = rest.find(['\\', '$']) {
@@ -68,7 +68,7 @@ impl Regex {
                 continue;
             }
             let (group, after) = self.reference(rest)?;
-            if let Some((start, end)) = found.group(group) {
+            if let Some((start, end)) = groups.get(group).copied().flatten() {
                 out.push_str(&text[start..end]);
             }
             rest = after;

@@ -14,6 +14,7 @@ pub(crate) use shapes::{PropertyKey, Shapes};
 
 use pkl_data::units::{DataSize, Duration};
 
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::value::{
@@ -61,15 +62,23 @@ impl IntSeq {
 /// A regular expression.
 #[derive(Debug)]
 pub(crate) struct Regex {
-    pattern: Arc<str>,
+    compiled: pkl_regex::Regex,
 }
 
 impl Regex {
     /// The expression as written.
     pub(crate) fn pattern(&self) -> &str {
-        &self.pattern
+        self.compiled.pattern()
+    }
+
+    /// The expression, ready to match.
+    pub(crate) fn compiled(&self) -> &pkl_regex::Regex {
+        &self.compiled
     }
 }
+
+/// What a compiled expression takes for each byte of its pattern, about.
+const REGEX_BYTES: usize = 256;
 
 /// All contents of one evaluation.
 #[derive(Default)]
@@ -83,6 +92,8 @@ pub(crate) struct Heap<'ir> {
     pairs: Vec<(Value, Value)>,
     int_seqs: Vec<IntSeq>,
     regexes: Vec<Regex>,
+    /// The expressions by their patterns: a constraint compiles its own only once.
+    regex_of: FxHashMap<Arc<str>, RegexId>,
     nulls: Vec<Value>,
     objects: Vec<Object<'ir>>,
     slots: Vec<Slot<'ir>>,
@@ -127,6 +138,20 @@ arena! {
 }
 
 impl<'ir> Heap<'ir> {
+    /// The expression with this pattern, if there is one already.
+    pub(crate) fn known_regex(&self, pattern: &str) -> Option<RegexId> {
+        self.regex_of.get(pattern).copied()
+    }
+
+    /// A new expression.
+    pub(crate) fn make_regex(&mut self, compiled: pkl_regex::Regex) -> RegexId {
+        let pattern: Arc<str> = compiled.pattern().into();
+        self.bytes += pattern.len() * REGEX_BYTES;
+        let id = self.add_regex(Regex { compiled });
+        self.regex_of.insert(pattern, id);
+        id
+    }
+
     /// The bytes taken so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

@@ -36,22 +36,32 @@
 //! is that of the call. A loop whose length a program decides calls `vm.tick()?` in each round, so that
 //! limits hold, and `vm.check_count(n)?` before it makes `n` values at once.
 
+#![expect(clippy::unnecessary_wraps, reason = "natives have one signature, whether they can fail or not")]
+
 mod any;
 pub(crate) mod args;
+mod bytes;
 mod collection;
 mod dynamic;
 mod function;
-mod int;
+mod int_seq;
 mod list;
 mod listing;
 mod map;
 mod mapping;
 mod math;
+mod module;
+mod number;
+mod platform;
+pub(crate) mod reflect;
+mod regex;
 pub(crate) mod render;
 mod set;
 mod string;
+mod string_search;
 mod test;
 mod typed;
+mod unit;
 
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -68,7 +78,9 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
+    (&[], number::UNITS),
     (any::METHODS, any::PROPERTIES),
+    (bytes::METHODS, bytes::PROPERTIES),
     (collection::access::METHODS, collection::access::PROPERTIES),
     (collection::fold::METHODS, &[]),
     (collection::order::METHODS, collection::order::PROPERTIES),
@@ -77,17 +89,28 @@ static TABLES: &[(Table, Table)] = &[
     (collection::transform::METHODS, &[]),
     (dynamic::METHODS, dynamic::PROPERTIES),
     (function::METHODS, function::PROPERTIES),
-    (int::METHODS, int::PROPERTIES),
+    (int_seq::METHODS, int_seq::PROPERTIES),
     (list::METHODS, list::PROPERTIES),
     (listing::METHODS, listing::PROPERTIES),
     (map::METHODS, map::PROPERTIES),
     (mapping::METHODS, mapping::PROPERTIES),
     (math::METHODS, math::PROPERTIES),
-    (set::METHODS, set::PROPERTIES),
+    (module::METHODS, module::PROPERTIES),
+    (platform::METHODS, platform::PROPERTIES),
+    (reflect::CLASS_METHODS, reflect::CLASS),
+    (reflect::FUNCTIONS, reflect::MODULE),
+    (reflect::TYPE_METHODS, reflect::TYPE),
+    (&[], reflect::DECLARATION),
+    (&[], reflect::MEMBER),
+    (number::METHODS, number::PROPERTIES),
+    (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
+    (set::METHODS, set::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
+    (string_search::METHODS, &[]),
     (test::METHODS, test::PROPERTIES),
     (typed::METHODS, typed::PROPERTIES),
+    (unit::METHODS, unit::PROPERTIES),
 ];
 
 type Index = FxHashMap<&'static str, NativeMethod>;
