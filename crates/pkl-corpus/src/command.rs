@@ -45,10 +45,7 @@ pub fn run(root: &Path, arguments: &[&str]) -> Result<(), CommandError> {
     let (task, oracle, filters) = parse(arguments)?;
     let oracle = match oracle {
         Some(path) => Oracle::at(&path)?,
-        None => match Oracle::from_environment()? {
-            Some(oracle) => oracle,
-            None => Oracle::installed(&root.join("target/pkl-oracle"))?,
-        },
+        None => Oracle::find(root)?,
     };
     let corpus = root.join("crates/pkl-core/tests/corpus");
     let cases = discover(&corpus)?;

@@ -17,7 +17,7 @@ const VERSION: &str = "Pkl 0.30.2 ";
 /// Names the binary in the environment.
 const VARIABLE: &str = "PKL_ORACLE";
 /// No case may take longer.
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(20);
 /// How often it is looked whether a process has ended.
 const POLL: Duration = Duration::from_millis(1);
 
@@ -66,9 +66,12 @@ impl Oracle {
         }
     }
 
-    /// The binary that `PKL_ORACLE` names, if it names one.
-    pub fn from_environment() -> Result<Option<Self>, OracleError> {
-        std::env::var_os(VARIABLE).map(|path| Self::at(Path::new(&path))).transpose()
+    /// The binary that `PKL_ORACLE` names, or else one installed below `target/` of the workspace `root`.
+    pub fn find(root: &Path) -> Result<Self, OracleError> {
+        match std::env::var_os(VARIABLE) {
+            Some(path) => Self::at(Path::new(&path)),
+            None => Self::installed(&root.join("target/pkl-oracle")),
+        }
     }
 
     /// The binary installed below a directory; it is installed if it isn't there.
@@ -80,8 +83,18 @@ impl Oracle {
         Self::at(&binary)
     }
 
+    /// Evaluates a module to text, whatever it comes to.
+    ///
+    /// # Errors
+    /// If the binary can't be run, or doesn't end in time.
+    pub fn evaluate_file(&self, module: &Path) -> std::io::Result<Output> {
+        let mut command = self.command(module.parent().unwrap_or(Path::new(".")));
+        command.args(["eval", "--color", "never", "--no-cache", "--no-project", "--"]).arg(module);
+        finish(&mut command)
+    }
+
     /// A command that evaluates with this binary and with nothing of the user's environment.
-    pub fn command(&self, directory: &Path) -> Command {
+    fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(&self.binary);
         command.current_dir(directory).env_clear().stdin(Stdio::null());
         command

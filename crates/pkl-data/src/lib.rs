@@ -3,8 +3,14 @@
 //! Nothing here evaluates anything: a [`Tree`] is a finished value, and everything else is a pure
 //! function over text and trees.
 
+pub mod bytes;
+pub mod display;
 pub mod error;
+pub mod identifier;
+pub mod literal;
 pub mod number;
+pub mod render;
+pub mod text;
 pub mod tree;
 pub mod units;
 

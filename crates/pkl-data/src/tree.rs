@@ -74,6 +74,13 @@ pub struct IntSeq {
     pub step: i64,
 }
 
+impl fmt::Display for IntSeq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "IntSeq({}, {})", self.start, self.end)?;
+        if self.step == 1 { Ok(()) } else { write!(f, ".step({})", self.step) }
+    }
+}
+
 /// One member of a `Dynamic`.
 ///
 /// The members of one object body come as properties, entries, elements; members that an amending

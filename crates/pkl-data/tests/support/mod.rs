@@ -4,6 +4,8 @@
 //! `FORMWORK_TEST_REQUIRE_ALL=1`.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod values;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,8 +47,11 @@ pub(crate) fn ask(oracle: &PathBuf, preamble: &str, expressions: &[String]) -> V
 
 fn ask_batch(oracle: &PathBuf, preamble: &str, batch: &[String]) -> Vec<Answer> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let mut source = String::from("import \"pkl:test\"\n");
-    source.push_str(preamble);
+    let (header, declarations) = match preamble.split_once('\n') {
+        Some((header, rest)) if header.starts_with("module ") => (header, rest),
+        _ => ("", preamble),
+    };
+    let mut source = format!("{header}\nimport \"pkl:test\"\n{declarations}");
     source.push_str(
         "\nlocal oracleLine = new JsonRenderer { indent = \"\" }\nlocal oraclePcf = new PcfRenderer {}\n",
     );
@@ -103,7 +108,7 @@ pub(crate) fn compare(preamble: &str, cases: &[(String, Ours)]) {
         };
         if !same {
             different += 1;
-            if different <= 25 {
+            if different <= 12 {
                 eprintln!("{expression}\n    ours:   {ours:?}\n    theirs: {theirs:?}");
             }
         }
@@ -111,9 +116,11 @@ pub(crate) fn compare(preamble: &str, cases: &[(String, Ours)]) {
     assert_eq!(different, 0, "of {} cases so many differ", cases.len());
 }
 
-/// `pkl:test.catch` puts a message on one line.
+/// `pkl:test.catch` gives the first paragraph of a message, on one line.
 fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+    let paragraph = message.split("\n\n").next().unwrap_or_default();
+    let paragraph = paragraph.strip_suffix('`').unwrap_or(paragraph);
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A string literal of Pkl.

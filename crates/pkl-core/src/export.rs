@@ -1,0 +1,227 @@
+//! Values as owned trees, converted on the way.
+
+use pkl_data::tree::{ClassName, ErrorNode, IntSeq, MAX_DEPTH, Member, Place, Tree, Typed};
+use std::sync::Arc;
+
+use crate::convert::{Converters, Step};
+use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::evaluator::{resolve_error, source_place};
+use crate::value::{ObjectId, Value};
+use crate::vm::Vm;
+use crate::vm::amend::ObjectKind;
+use crate::vm::iterate::MemberKey;
+
+/// What an export does with a member that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// It fails too.
+    Strict,
+    /// It goes on, with an error node in the member's place.
+    Collecting,
+}
+
+/// Walks a value.
+pub(crate) struct Exporter {
+    mode: Export,
+    converters: Option<Converters>,
+    path: Vec<Step>,
+    depth: usize,
+}
+
+impl Exporter {
+    pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
+        Self { mode, converters, path: Vec::new(), depth: 0 }
+    }
+
+    /// A value, and all values in it, as a tree.
+    pub(crate) fn export(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        vm.check_stack()?;
+        vm.tick()?;
+        if self.depth >= MAX_DEPTH {
+            return Err(Raised::new(
+                ErrorCode::Render,
+                format!("A value is nested more than {MAX_DEPTH} deep."),
+            ));
+        }
+        self.depth += 1;
+        let value = match &self.converters {
+            Some(converters) => converters.convert(vm, value, &self.path)?,
+            None => value,
+        };
+        let tree = self.tree(vm, value);
+        self.depth -= 1;
+        tree
+    }
+
+    fn member(&mut self, vm: &mut Vm<'_>, step: Step, value: Result<Value>) -> Result<Tree> {
+        let depth = self.depth;
+        self.path.push(step);
+        let mut result = value.and_then(|value| self.export(vm, value));
+        if let Err(error) = &mut result
+            && error.code == ErrorCode::UndefinedValue
+            && error.hint.is_none()
+            && error.frames.len() <= 1
+            && self.mode == Export::Strict
+        {
+            error.hint = self.rendering_hint(vm);
+        }
+        self.path.pop();
+        match result {
+            Err(error) if self.mode == Export::Collecting && error.code != ErrorCode::LimitExceeded => {
+                self.depth = depth;
+                Ok(error_node(vm, error))
+            }
+            result => result,
+        }
+    }
+
+    /// On which way the value that is missing was reached.
+    fn rendering_hint(&self, vm: &mut Vm<'_>) -> Option<String> {
+        let mut path = String::new();
+        for step in &self.path {
+            match *step {
+                Step::Property(name) => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(&vm.text_of(name));
+                }
+                Step::Entry(key) => {
+                    let key = vm.show_shallow(key).ok()?;
+                    path.push_str(&format!("[{key}]"));
+                }
+                Step::Element(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        let uri = &vm.main_module()?.uri;
+        Some(format!("The above error occurred when rendering path `{path}` of module `{uri}`."))
+    }
+
+    fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        Ok(match value {
+            Value::Null(_) => Tree::Null,
+            Value::Bool(value) => Tree::Bool(value),
+            Value::Int(value) => Tree::Int(value),
+            Value::Float(value) => Tree::Float(value),
+            Value::String(id) => Tree::String(vm.heap.shared_text(id)),
+            Value::Bytes(id) => Tree::Bytes(Arc::clone(vm.heap.bytes_of(id))),
+            Value::Duration(id) => Tree::Duration(*vm.heap.duration(id)),
+            Value::DataSize(id) => Tree::DataSize(*vm.heap.data_size(id)),
+            Value::Regex(id) => Tree::Regex(vm.heap.regex(id).pattern().into()),
+            Value::IntSeq(id) => {
+                let sequence = *vm.heap.int_seq(id);
+                Tree::IntSeq(IntSeq { start: sequence.start, end: sequence.end, step: sequence.step })
+            }
+            Value::Pair(id) => {
+                let (first, second) = *vm.heap.pair(id);
+                let first = self.member(vm, Step::Element(0), Ok(first))?;
+                let second = self.member(vm, Step::Element(1), Ok(second))?;
+                Tree::Pair(Box::new((first, second)))
+            }
+            Value::List(id) => {
+                let items = vm.heap.list(id).to_vec();
+                Tree::List(self.items(vm, &items)?)
+            }
+            Value::Set(id) => {
+                let items = vm.heap.set(id).to_vec();
+                Tree::Set(self.items(vm, &items)?)
+            }
+            Value::Map(id) => {
+                let keys = vm.heap.map_keys(id).to_vec();
+                let values = vm.heap.map_values(id).to_vec();
+                let entries = keys.into_iter().zip(values).map(|(key, value)| {
+                    let exported = self.key(vm, key)?;
+                    Ok((exported, self.member(vm, Step::Entry(key), Ok(value))?))
+                });
+                Tree::Map(entries.collect::<Result<_>>()?)
+            }
+            Value::Class(id) => Tree::Class(vm.class_name_of(id)),
+            Value::TypeAlias(id) => {
+                let alias = vm.heap.alias(id);
+                let module = Arc::clone(&vm.module(alias.module).ir.name);
+                Tree::TypeAlias(ClassName::new(module, vm.text_of(alias.name)))
+            }
+            Value::Function(id) => Tree::Function { parameters: vm.heap.function(id).arity },
+            Value::Object(object) => self.object(vm, object)?,
+        })
+    }
+
+    fn items(&mut self, vm: &mut Vm<'_>, items: &[Value]) -> Result<Vec<Tree>> {
+        items.iter().zip(0..).map(|(&item, index)| self.member(vm, Step::Element(index), Ok(item))).collect()
+    }
+
+    /// A key; it is converted by its class only.
+    fn key(&mut self, vm: &mut Vm<'_>, key: Value) -> Result<Tree> {
+        let path = std::mem::take(&mut self.path);
+        let exported = self.export(vm, key);
+        self.path = path;
+        exported
+    }
+
+    fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
+        if vm.heap.object(object).flags.module && self.mode == Export::Strict {
+            vm.verify(object)?;
+        }
+        let class = vm.heap.object(object).class;
+        let kind = vm.object_kind(class)?;
+        let mut properties = Vec::new();
+        let mut entries = Vec::new();
+        let mut elements = Vec::new();
+        let mut members = Vec::new();
+        let listed = vm.members_of(object);
+        // All members are evaluated before any of them is gone into.
+        for &(_, place) in &listed {
+            if self.mode == Export::Strict && vm.force(object, place).is_err() {
+                break;
+            }
+        }
+        for (key, place) in listed {
+            let value = vm.force(object, place);
+            match key {
+                MemberKey::Property(symbol) => {
+                    let name = vm.text_of(symbol);
+                    let tree = self.member(vm, Step::Property(symbol), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Property(name, tree));
+                    } else {
+                        properties.push((name, tree));
+                    }
+                }
+                MemberKey::Entry(key) => {
+                    let exported = self.key(vm, key)?;
+                    let tree = self.member(vm, Step::Entry(key), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Entry(exported, tree));
+                    } else {
+                        entries.push((exported, tree));
+                    }
+                }
+                MemberKey::Element(index) => {
+                    let tree = self.member(vm, Step::Element(index), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Element(tree));
+                    } else {
+                        elements.push(tree);
+                    }
+                }
+            }
+        }
+        Ok(match kind {
+            ObjectKind::Dynamic => Tree::Dynamic(members),
+            ObjectKind::Listing => Tree::Listing(elements),
+            ObjectKind::Mapping => Tree::Mapping(entries),
+            ObjectKind::Typed => Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties })),
+        })
+    }
+}
+
+fn error_node(vm: &Vm<'_>, failure: Failure) -> Tree {
+    let user = failure.frames.iter().find(|frame| !vm.store.module(frame.module).uri.starts_with("pkl:"));
+    let place = user.map(|frame| source_place(vm.store, frame.module, frame.span));
+    let error = resolve_error(vm.store, failure);
+    Tree::Error(Box::new(ErrorNode {
+        code: error.code.as_str().into(),
+        message: error.message.into(),
+        place: place.map(|place| Place { uri: place.uri, line: place.line, column: place.column }),
+    }))
+}

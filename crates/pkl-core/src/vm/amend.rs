@@ -1,0 +1,796 @@
+//! Making objects: a body amends a parent.
+
+use pkl_parser::ast::ModifierKind;
+use rustc_hash::FxHashSet;
+use std::ptr::from_ref;
+
+use super::{Frame, Known, MemberRef, Vm};
+use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::heap::{Cache, Function, FunctionKind, Items, Object, ObjectFlags, Order, PropertyKey, Slot};
+use crate::ir::{Body, LazyBody, Member, Op};
+use crate::value::{ClassId, EnvId, ItemsId, ObjectId, ShapeId, Value};
+
+const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
+const NO_PROPERTY: &str = "Objects of type `Listing` and `Mapping` can only have a `default` property (and `local` properties). If you did not mean to set a property, you probably got the syntax wrong. For example, `obj { name = \"Pigeon\" }` sets a property, whereas `obj { [\"name\"] = \"Pigeon\" }` adds an entry.";
+const NO_ELEMENT: &str = "Only objects of type `Listing` and `Dynamic` can have elements. If you did not mean to add an element, you probably got the syntax wrong. For example, `obj { name }` adds an element, whereas `obj { name = \"Pigeon\" }` sets a property.";
+const NO_ENTRY: &str = "Only objects of type `Mapping` and `Dynamic` can have entries. If you did not mean to add an entry, you probably got the syntax wrong. For example, `obj { [\"name\"] = \"Pigeon\" }` adds an entry, whereas `obj { name = \"Pigeon\" }` sets a property.";
+
+/// A member of an object that has no value yet.
+pub(crate) fn slot(member: &Member, definer: ObjectId, env: Option<EnvId>) -> Slot<'_> {
+    Slot { cache: Cache::Empty, member, definer, env }
+}
+
+pub(crate) fn duplicate(name: &str) -> Failure {
+    Raised::new(ErrorCode::DuplicateMember, format!("Duplicate definition of member `{name}`."))
+}
+
+/// Which members an object can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectKind {
+    Dynamic,
+    Listing,
+    Mapping,
+    Typed,
+}
+
+/// An object that a body is building.
+struct Building<'ir> {
+    body: &'ir Body,
+    object: ObjectId,
+    parent: ObjectId,
+    class: ClassId,
+    kind: ObjectKind,
+    /// Where the keys and conditions of the body run.
+    frame: Frame<'ir>,
+    properties: Vec<(PropertyKey, Slot<'ir>)>,
+    /// The new members in the order of their definition.
+    order: Vec<Order>,
+    /// Whether members were generated: then that order counts.
+    generated: bool,
+    items: Items<'ir>,
+    inherited_elements: usize,
+    inherited_entries: usize,
+    touched_elements: FxHashSet<usize>,
+    touched_entries: FxHashSet<usize>,
+}
+
+impl<'ir> Vm<'ir> {
+    /// `parent { … }`
+    pub(crate) fn amend(&mut self, parent: Value, lazy: &'ir LazyBody, frame: &Frame<'ir>) -> Result<Value> {
+        match parent {
+            Value::Object(id) => self.amend_object(id, lazy, frame, &[]).map(Value::Object),
+            Value::Null(Some(id)) => {
+                let default = *self.heap.null_default(id);
+                self.amend(default, lazy, frame)
+            }
+            Value::Null(None) => {
+                let dynamic = self.empty_dynamic()?;
+                self.amend_object(dynamic, lazy, frame, &[]).map(Value::Object)
+            }
+            Value::Function(base) => {
+                let locals = if lazy.visible == 0 {
+                    None
+                } else {
+                    let values = self.stack[frame.base..frame.base + lazy.visible as usize].into();
+                    Some(self.heap.add_env(crate::heap::Env { parent: None, values }))
+                };
+                let arity = self.heap.function(base).arity;
+                let kind = FunctionKind::Amended {
+                    base,
+                    body: lazy,
+                    this: frame.this,
+                    owner: frame.owner,
+                    env: frame.env,
+                    locals,
+                };
+                Ok(Value::Function(self.heap.add_function(Function { arity, kind })))
+            }
+            Value::Class(class) => {
+                self.check_instantiable(class)?;
+                let instance = self.default_instance(class);
+                self.amend_object(instance, lazy, frame, &[]).map(Value::Object)
+            }
+            other => {
+                let class = self.class_of(other)?;
+                Err(self.not_instantiable(class))
+            }
+        }
+    }
+
+    pub(crate) fn not_instantiable(&self, class: ClassId) -> Failure {
+        let name = self.class_name(class);
+        let message = format!("Cannot instantiate, or amend an instance of, external class `{name}`.");
+        Raised::new(ErrorCode::InvalidClass, message).with_hint(EXTERNAL)
+    }
+
+    /// The prototype of `Dynamic`, which stands for the empty object.
+    pub(crate) fn empty_dynamic(&mut self) -> Result<ObjectId> {
+        let class = self.known(Known::Dynamic)?;
+        Ok(self.heap.class(class).prototype)
+    }
+
+    pub(crate) fn object_kind(&mut self, class: ClassId) -> Result<ObjectKind> {
+        let kinds = [
+            (Known::Dynamic, ObjectKind::Dynamic),
+            (Known::Listing, ObjectKind::Listing),
+            (Known::Mapping, ObjectKind::Mapping),
+        ];
+        for (known, kind) in kinds {
+            if self.known(known)? == class {
+                return Ok(kind);
+            }
+        }
+        Ok(ObjectKind::Typed)
+    }
+
+    /// Makes an object that amends `parent`. `args` are the values of the body's parameters.
+    pub(crate) fn amend_object(
+        &mut self,
+        parent: ObjectId,
+        lazy: &'ir LazyBody,
+        frame: &Frame<'ir>,
+        args: &[Value],
+    ) -> Result<ObjectId> {
+        let body = self.store.body(lazy);
+        if let Some((name, span)) = body.duplicate {
+            return Err(duplicate(&self.text_of(name)).locate(body.module, span));
+        }
+        if body.params.len() != args.len() {
+            let message =
+                format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
+            return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
+        }
+        let base = self.stack.len();
+        if body.code.frame_size > 0 {
+            self.stack.extend_from_within(frame.base..frame.base + lazy.visible as usize);
+            self.stack.extend_from_slice(args);
+            self.stack.resize(base + body.code.frame_size as usize, Value::NULL);
+        }
+        let inner = Frame { base, ..*frame };
+        for (param, position) in body.params.iter().zip(lazy.visible as usize..) {
+            if let Some(ty) = param.ty {
+                let value = self.stack[base + position];
+                self.stack[base + position] = self.check(value, &body.code, ty, &inner)?;
+            }
+        }
+        let env = if body.captures {
+            let values = self.stack[base..base + body.first_slot as usize].into();
+            self.heap.charge(body.first_slot as usize * size_of::<Value>());
+            Some(self.heap.add_env(crate::heap::Env { parent: frame.env, values }))
+        } else {
+            frame.env
+        };
+        let parent_object = self.heap.object(parent);
+        let (class, check) = (parent_object.class, None);
+        if self.heap.class(class).modifiers.contains(ModifierKind::External) {
+            return Err(self.not_instantiable(class));
+        }
+        let object = self.heap.add_object(Object {
+            class,
+            parent: Some(parent),
+            enclosing_this: frame.this,
+            enclosing_owner: Some(frame.owner),
+            shape: parent_object.shape,
+            slots: 0,
+            items: None,
+            check,
+            env,
+            body: Some(body),
+            flags: ObjectFlags::default(),
+        });
+        if body.only_properties {
+            self.amend_properties(object, parent, class, body, env)?;
+        } else {
+            self.build(Frame { base, ..*frame }, object, parent, class, body, env)?;
+        }
+        self.stack.truncate(base);
+        Ok(object)
+    }
+
+    fn amend_properties(
+        &mut self,
+        object: ObjectId,
+        parent: ObjectId,
+        class: ClassId,
+        body: &'ir Body,
+        env: Option<EnvId>,
+    ) -> Result<()> {
+        let kind = self.object_kind(class)?;
+        if kind != ObjectKind::Dynamic {
+            self.check_body(kind, class, body)?;
+        }
+        let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
+        let shape = self.heap.shapes.grow(parent_shape, from_ref(body).addr(), body.keys.iter().copied());
+        let old_len = self.heap.shapes.get(parent_shape).len();
+        let slots = self.heap.inherit_slots(parent_slots, old_len);
+        let added = self.heap.shapes.get(shape).len() - old_len;
+        if added > 0 {
+            let filler = slot(&body.members[0], object, env);
+            self.heap.add_slots(std::iter::repeat_n(filler, added));
+        }
+        for member in &body.members {
+            let Some(key) = member.key else { continue };
+            let position =
+                self.heap.shapes.get(shape).position(key).expect("the shape was grown by this key");
+            *self.heap.slot_mut(slots + position) = slot(member, object, env);
+        }
+        let old_items = self.heap.object(parent).items;
+        let target = self.heap.object_mut(object);
+        target.shape = shape;
+        target.slots = slots;
+        if let Some(items) = old_items {
+            let mut inherited = self.heap.items(items).inherit();
+            if kind == ObjectKind::Dynamic {
+                let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
+                inherited.order.extend(new_keys.map(Order::Property));
+            }
+            self.set_items(object, inherited);
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_items(&mut self, object: ObjectId, items: Items<'ir>) {
+        self.heap.charge(items.size());
+        let id = self.heap.add_items(items);
+        self.heap.object_mut(object).items = Some(id);
+    }
+
+    /// Whether objects of a class can have the properties of a body; asked once per class and body.
+    fn check_body(&mut self, kind: ObjectKind, class: ClassId, body: &'ir Body) -> Result<()> {
+        let key = (class, from_ref(body).addr());
+        if self.checks.bodies.contains(&key) {
+            return Ok(());
+        }
+        for member in &body.members {
+            self.check_property(kind, class, member)?;
+        }
+        self.checks.bodies.insert(key);
+        Ok(())
+    }
+
+    fn check_property(&mut self, kind: ObjectKind, class: ClassId, member: &'ir Member) -> Result<()> {
+        let Some(PropertyKey::Named(name)) = member.key else { return Ok(()) };
+        let result = match kind {
+            ObjectKind::Dynamic => Ok(()),
+            ObjectKind::Typed => {
+                let amends = matches!(member.source, crate::ir::MemberSource::Bodies(_));
+                self.check_assignable(class, name, amends)
+            }
+            ObjectKind::Listing | ObjectKind::Mapping if name == self.words.default => Ok(()),
+            ObjectKind::Listing | ObjectKind::Mapping => {
+                let class = self.class_name(class);
+                let message =
+                    format!("Object of type `{class}` cannot have a property (other than `default`).");
+                Err(Raised::new(ErrorCode::InvalidMember, message).with_hint(NO_PROPERTY))
+            }
+        };
+        result.map_err(|error| error.locate(member.module, member.name_span))
+    }
+
+    fn build(
+        &mut self,
+        frame: Frame<'ir>,
+        object: ObjectId,
+        parent: ObjectId,
+        class: ClassId,
+        body: &'ir Body,
+        env: Option<EnvId>,
+    ) -> Result<()> {
+        let kind = self.object_kind(class)?;
+        let mut items = match self.heap.object(parent).items {
+            Some(items) => self.heap.items(items).inherit(),
+            None => Items::default(),
+        };
+        if kind == ObjectKind::Dynamic && items.order.is_empty() {
+            let shape = self.heap.object(parent).shape;
+            items.order = self.heap.shapes.get(shape).keys().iter().copied().map(Order::Property).collect();
+        }
+        let mut building = Building {
+            body,
+            object,
+            parent,
+            class,
+            kind,
+            frame,
+            properties: Vec::new(),
+            order: Vec::new(),
+            generated: body
+                .ops
+                .iter()
+                .any(|op| matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. })),
+            inherited_elements: items.elements.len(),
+            inherited_entries: items.entries.len(),
+            items,
+            touched_elements: FxHashSet::default(),
+            touched_entries: FxHashSet::default(),
+        };
+        self.run_ops(&mut building, &body.ops, env)?;
+        self.finish(building);
+        Ok(())
+    }
+
+    fn finish(&mut self, building: Building<'ir>) {
+        let Building {
+            object,
+            parent,
+            kind,
+            properties,
+            mut items,
+            inherited_elements,
+            inherited_entries,
+            order,
+            generated,
+            ..
+        } = building;
+        let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
+        let shape = self.heap.shapes.grow_once(parent_shape, properties.iter().map(|(key, _)| *key));
+        let old_len = self.heap.shapes.get(parent_shape).len();
+        let slots = self.heap.inherit_slots(parent_slots, old_len);
+        let target = self.heap.object_mut(object);
+        target.shape = parent_shape;
+        target.slots = slots;
+        self.regrow(object, shape);
+        for (key, slot) in properties {
+            self.put_property(object, key, slot);
+        }
+        if kind == ObjectKind::Dynamic && generated {
+            items.order.extend(order);
+        } else if kind == ObjectKind::Dynamic {
+            let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
+            items.order.extend(new_keys.map(Order::Property));
+            let entries = inherited_entries..items.entries.len();
+            items.order.extend(entries.map(|position| Order::Entry(narrow(position))));
+            let elements = inherited_elements..items.elements.len();
+            items.order.extend(elements.map(|position| Order::Element(narrow(position))));
+        }
+        if !items.elements.is_empty() || !items.entries.is_empty() {
+            self.set_items(object, items);
+        }
+    }
+
+    /// Gives an object a grown shape. Its slots are the newest of the arena, or are copied there.
+    pub(crate) fn regrow(&mut self, object: ObjectId, shape: ShapeId) {
+        let current = self.heap.object(object);
+        if current.shape == shape {
+            return;
+        }
+        let (old_len, old_slots) = (self.heap.shapes.get(current.shape).len(), current.slots);
+        let added = self.heap.shapes.get(shape).len() - old_len;
+        let slots = self.heap.inherit_slots(old_slots, old_len);
+        let filler = slot(self.store.given(), object, None);
+        self.heap.add_slots(std::iter::repeat_n(filler, added));
+        let target = self.heap.object_mut(object);
+        target.shape = shape;
+        target.slots = slots;
+    }
+
+    /// Sets the definition of a property, which may be new to the object.
+    pub(crate) fn put_property(&mut self, object: ObjectId, key: PropertyKey, slot: Slot<'ir>) {
+        if self.heap.find_property(object, key).is_none() {
+            let shape = self.heap.object(object).shape;
+            let grown = self.heap.shapes.grow_once(shape, std::iter::once(key));
+            self.regrow(object, grown);
+        }
+        let position = self.heap.find_property(object, key).expect("the object was grown by this key");
+        *self.heap.slot_mut(position) = slot;
+    }
+
+    fn run_ops(&mut self, building: &mut Building<'ir>, ops: &'ir [Op], env: Option<EnvId>) -> Result<()> {
+        for op in ops {
+            self.run_op(building, op, env)?;
+        }
+        Ok(())
+    }
+
+    fn run_op(&mut self, building: &mut Building<'ir>, op: &'ir Op, env: Option<EnvId>) -> Result<()> {
+        let body = building.body;
+        match op {
+            Op::Property(member) => {
+                let member = &body.members[*member as usize];
+                self.check_property(building.kind, building.class, member)?;
+                let key = member.key.expect("a property has a key");
+                self.add_property(building, key, slot(member, building.object, env))
+                    .map_err(|error| error.locate(member.module, member.name_span))
+            }
+            Op::Element(member) => {
+                let member = &body.members[*member as usize];
+                self.add_element(building, slot(member, building.object, env))
+                    .map_err(|error| error.locate(member.module, member.span))
+            }
+            Op::Entry { key, member } => {
+                let frame = building.frame;
+                let key = self.eval(&body.code, *key, &frame)?;
+                let member = &body.members[*member as usize];
+                self.add_entry(building, key, slot(member, building.object, env))
+                    .map_err(|error| error.locate(member.module, member.span))
+            }
+            Op::Predicate { slot, condition, member } => {
+                let member = &body.members[*member as usize];
+                self.run_predicate(building, *slot, *condition, member, env)
+            }
+            Op::Spread { value, nullable, span } => {
+                let frame = building.frame;
+                let value = self.eval(&body.code, *value, &frame)?;
+                if *nullable && value.is_null() {
+                    return Ok(());
+                }
+                self.spread(building, value).map_err(|error| {
+                    let error = error.locate(body.module, *span);
+                    if !value.is_null() {
+                        return error;
+                    }
+                    let text = span.text(&self.store.module(body.module).source);
+                    let text = text.trim_start_matches('.');
+                    error.with_hint(format!(
+                        "To guard against a nullable value, use `...?` instead of `...`.\nTry: `...?{text}`"
+                    ))
+                })
+            }
+            Op::When { condition, then, otherwise } => {
+                let frame = building.frame;
+                let holds = self.eval_condition(&body.code, *condition, &frame)?;
+                self.run_ops(building, if holds { then } else { otherwise }, env)
+            }
+            Op::For { key, value, iterable, body: ops } => {
+                let frame = building.frame;
+                let iterated = self.eval(&body.code, *iterable, &frame)?;
+                let located = |error: Failure| error.locate(body.module, body.code.spans[*iterable as usize]);
+                let pairs = self.iterate(iterated).map_err(located)?;
+                let base = frame.base;
+                for (item_key, item) in pairs {
+                    self.tick()?;
+                    if let Some(variable) = key {
+                        let item_key = match variable.ty {
+                            Some(ty) => self.check(item_key, &body.code, ty, &frame)?,
+                            None => item_key,
+                        };
+                        self.stack[base + variable.slot as usize] = item_key;
+                    }
+                    let item = match value.ty {
+                        Some(ty) => self.check(item, &body.code, ty, &frame)?,
+                        None => item,
+                    };
+                    self.stack[base + value.slot as usize] = item;
+                    let first = base + body.first_slot as usize;
+                    let values = self.stack[first..=base + value.slot as usize].into();
+                    self.heap.charge(32);
+                    let outer =
+                        if body.captures { self.outer_env(env, building) } else { building.frame.env };
+                    let iteration = self.heap.add_env(crate::heap::Env { parent: outer, values });
+                    self.run_iteration(building, ops, iteration)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The environment of the body itself, of which `env` is that or an iteration's inside of it.
+    fn outer_env(&self, env: Option<EnvId>, building: &Building<'ir>) -> Option<EnvId> {
+        let mut current = env;
+        while let Some(id) = current {
+            if self.heap.env(id).parent == building.frame.env {
+                return current;
+            }
+            current = self.heap.env(id).parent;
+        }
+        current
+    }
+
+    fn run_iteration(&mut self, building: &mut Building<'ir>, ops: &'ir [Op], env: EnvId) -> Result<()> {
+        self.run_ops(building, ops, Some(env))
+    }
+
+    fn add_property(
+        &mut self,
+        building: &mut Building<'ir>,
+        key: PropertyKey,
+        slot: Slot<'ir>,
+    ) -> Result<()> {
+        if building.properties.iter().any(|(known, _)| *known == key) {
+            let name = match key {
+                PropertyKey::Named(name) => self.text_of(name),
+                PropertyKey::Local(_) => slot.member.name.map(|name| self.text_of(name)).unwrap_or_default(),
+            };
+            return Err(duplicate(&name));
+        }
+        self.push_property(building, key, slot);
+        Ok(())
+    }
+
+    fn push_property(&self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) {
+        if self.heap.find_property(building.parent, key).is_none() {
+            building.order.push(Order::Property(key));
+        }
+        building.properties.push((key, slot));
+    }
+
+    fn cannot_have(&self, class: ClassId, what: &str) -> Failure {
+        let message = format!("Object of type `{}` cannot have {what}.", self.class_name(class));
+        let hint = if what == "an entry" { NO_ENTRY } else { NO_ELEMENT };
+        Raised::new(ErrorCode::InvalidMember, message).with_hint(hint)
+    }
+
+    fn add_element(&mut self, building: &mut Building<'ir>, slot: Slot<'ir>) -> Result<()> {
+        if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
+            return Err(self.cannot_have(building.class, "an element"));
+        }
+        building.order.push(Order::Element(narrow(building.items.elements.len())));
+        building.items.elements.push(slot);
+        self.heap.charge(size_of::<Slot<'_>>());
+        self.tick()
+    }
+
+    fn add_entry(&mut self, building: &mut Building<'ir>, key: Value, slot: Slot<'ir>) -> Result<()> {
+        match (building.kind, key) {
+            (ObjectKind::Typed, _) => Err(self.cannot_have(building.class, "an entry")),
+            (ObjectKind::Listing | ObjectKind::Dynamic, Value::Int(index)) => {
+                let count = match building.kind {
+                    ObjectKind::Listing => building.inherited_elements,
+                    _ => building.items.elements.len(),
+                };
+                match usize::try_from(index).ok().filter(|index| *index < count) {
+                    Some(index) => self.override_element(building, index, slot),
+                    None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
+                    None => {
+                        let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
+                        let message = format!("Element index `{index}` is out of range `0`..`{last}`.");
+                        Err(Raised::new(ErrorCode::OutOfRange, message))
+                    }
+                }
+            }
+            (ObjectKind::Listing, other) => {
+                let class = self.class_of(other)?;
+                let name = self.class_name(class);
+                let message = format!("Expected key of type `Int`, but got type `{name}`.");
+                Err(Raised::new(ErrorCode::TypeMismatch, message))
+            }
+            _ => self.put_entry(building, key, slot),
+        }
+    }
+
+    fn override_element(
+        &mut self,
+        building: &mut Building<'ir>,
+        index: usize,
+        slot: Slot<'ir>,
+    ) -> Result<()> {
+        if !building.touched_elements.insert(index) {
+            return Err(duplicate(&index.to_string()));
+        }
+        building.items.elements[index] = slot;
+        Ok(())
+    }
+
+    fn put_entry(&mut self, building: &mut Building<'ir>, key: Value, slot: Slot<'ir>) -> Result<()> {
+        let hash = self.hash(key)?;
+        let candidates: Vec<(usize, Value)> = building.items.candidates(hash).collect();
+        for (position, candidate) in candidates {
+            if self.same(candidate, key)? {
+                if position >= building.inherited_entries || !building.touched_entries.insert(position) {
+                    let shown = self.show(key)?;
+                    return Err(duplicate(&shown));
+                }
+                building.items.entries[position] = slot;
+                return Ok(());
+            }
+        }
+        building.order.push(Order::Entry(narrow(building.items.entries.len())));
+        building.items.push_entry(hash, key, slot);
+        self.heap.charge(size_of::<Slot<'_>>() + 40);
+        self.tick()
+    }
+
+    fn run_predicate(
+        &mut self,
+        building: &mut Building<'ir>,
+        variable: u32,
+        condition: u32,
+        member: &'ir Member,
+        env: Option<EnvId>,
+    ) -> Result<()> {
+        let Some(items) = self.heap.object(building.parent).items else { return Ok(()) };
+        let elements =
+            (0..building.inherited_elements).map(|position| MemberRef::Element(items, narrow(position)));
+        let entries =
+            (0..building.inherited_entries).map(|position| MemberRef::Entry(items, narrow(position)));
+        let all: Vec<MemberRef> = elements.chain(entries).collect();
+        let frame = building.frame;
+        for place in all {
+            let value = self.force(building.parent, place)?;
+            self.stack[frame.base + variable as usize] = value;
+            if !self.eval_condition(&building.body.code, condition, &frame)? {
+                continue;
+            }
+            let defined = slot(member, building.object, env);
+            match place {
+                MemberRef::Element(_, position) => {
+                    building.items.elements[position as usize] = defined;
+                }
+                MemberRef::Entry(_, position) => building.items.entries[position as usize] = defined,
+                MemberRef::Property(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A member that has this value, whatever the receiver.
+    pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
+        let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
+        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
+    }
+
+    fn spread(&mut self, building: &mut Building<'ir>, value: Value) -> Result<()> {
+        let allowed = |elements: bool, entries: bool, properties: bool| match building.kind {
+            ObjectKind::Dynamic => true,
+            ObjectKind::Listing => !entries && !properties,
+            ObjectKind::Mapping => !elements && !properties,
+            ObjectKind::Typed => !elements && !entries,
+        };
+        let members = self.spread_members(value)?;
+        let has = |wanted: fn(&Spread) -> bool| members.iter().any(wanted);
+        let elements = has(|member| matches!(member, Spread::Element(_)));
+        let entries = has(|member| matches!(member, Spread::Entry(..)));
+        let properties = has(|member| matches!(member, Spread::Property(..)));
+        if !allowed(elements, entries, properties) {
+            return Err(self.cannot_spread(building.class, value, properties)?);
+        }
+        for member in members {
+            match member {
+                Spread::Element(value) => {
+                    let slot = self.given(building.object, value);
+                    self.add_element(building, slot)?;
+                }
+                Spread::Entry(key, value) => {
+                    let slot = self.given(building.object, value);
+                    self.put_entry(building, key, slot)?;
+                }
+                Spread::Property(name, value) => {
+                    if building.kind == ObjectKind::Typed {
+                        self.check_assignable(building.class, name, false)?;
+                    }
+                    let slot = self.given(building.object, value);
+                    let key = PropertyKey::Named(name);
+                    if building.properties.iter().any(|(known, _)| *known == key) {
+                        let name = self.text_of(name);
+                        let message = format!(
+                            "Cannot spread object because the enclosing object already has a declaration of property `{name}`."
+                        );
+                        return Err(Raised::new(ErrorCode::DuplicateMember, message));
+                    }
+                    self.push_property(building, key, slot);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cannot_spread(&mut self, class: ClassId, value: Value, properties: bool) -> Result<Failure> {
+        if properties && let Value::Object(_) = value {
+            let into = self.class_name(class);
+            let message = format!("Cannot spread object containing properties into object of type `{into}`.");
+            return Ok(Raised::new(ErrorCode::InvalidMember, message));
+        }
+        let from = self.class_of(value)?;
+        let (from, into, shown) = (self.class_name(from), self.class_name(class), self.show_shallow(value)?);
+        let message =
+            format!("Cannot spread value of type `{from}` into object of type `{into}`.\nValue: {shown}");
+        let hint = match value {
+            Value::Map(_) => "`Map` can only be spread into objects of type `Dynamic` and `Mapping`.",
+            Value::List(_) | Value::Set(_) => {
+                "`List` and `Set` can only be spread into objects of type `Dynamic` and `Listing`."
+            }
+            Value::IntSeq(_) => "`IntSeq` can only be spread into objects of type `Dynamic` and `Listing`.",
+            Value::Bytes(_) => "`Bytes` can only be spread into objects of type `Dynamic` and `Listing`.",
+            _ => return Ok(Raised::new(ErrorCode::InvalidMember, message)),
+        };
+        Ok(Raised::new(ErrorCode::InvalidMember, message).with_hint(hint))
+    }
+
+    /// An object with these elements.
+    pub(crate) fn make_listing(&mut self, values: &[Value]) -> Result<Value> {
+        let class = self.known(Known::Listing)?;
+        let object = self.new_instance(class);
+        let elements = values.iter().map(|&value| self.given(object, value)).collect();
+        self.set_items(object, Items { elements, ..Items::default() });
+        Ok(Value::Object(object))
+    }
+
+    /// A `Mapping` with these entries.
+    pub(crate) fn make_mapping(&mut self, entries: &[(Value, Value)]) -> Result<Value> {
+        let class = self.known(Known::Mapping)?;
+        let object = self.new_instance(class);
+        self.give_entries(object, entries, Vec::new())?;
+        Ok(Value::Object(object))
+    }
+
+    fn give_entries(
+        &mut self,
+        object: ObjectId,
+        entries: &[(Value, Value)],
+        order: Vec<Order>,
+    ) -> Result<ItemsId> {
+        let mut items = Items { order, ..Items::default() };
+        for &(key, value) in entries {
+            let hash = self.hash(key)?;
+            let slot = self.given(object, value);
+            items.push_entry(hash, key, slot);
+        }
+        self.set_items(object, items);
+        Ok(self.heap.object(object).items.expect("it was just set"))
+    }
+
+    /// A `Dynamic` with these members.
+    pub(crate) fn make_dynamic(
+        &mut self,
+        properties: &[(pkl_parser::Symbol, Value)],
+        entries: &[(Value, Value)],
+        elements: &[Value],
+    ) -> Result<Value> {
+        let class = self.known(Known::Dynamic)?;
+        let object = self.new_instance(class);
+        self.give_properties(object, properties);
+        if !entries.is_empty() || !elements.is_empty() {
+            let shape = self.heap.object(object).shape;
+            let mut order: Vec<Order> =
+                self.heap.shapes.get(shape).keys().iter().copied().map(Order::Property).collect();
+            order.extend((0..entries.len()).map(|position| Order::Entry(narrow(position))));
+            order.extend((0..elements.len()).map(|position| Order::Element(narrow(position))));
+            let items = self.give_entries(object, entries, order)?;
+            for &value in elements {
+                let slot = self.given(object, value);
+                self.heap.items_mut(items).elements.push(slot);
+            }
+        }
+        Ok(Value::Object(object))
+    }
+
+    /// An instance of a class with these properties; the others have their defaults.
+    pub(crate) fn make_typed(&mut self, class: ClassId, properties: &[(pkl_parser::Symbol, Value)]) -> Value {
+        let object = self.new_instance(class);
+        self.give_properties(object, properties);
+        Value::Object(object)
+    }
+
+    fn give_properties(&mut self, object: ObjectId, properties: &[(pkl_parser::Symbol, Value)]) {
+        let shape = self.heap.object(object).shape;
+        let keys = properties.iter().map(|(name, _)| PropertyKey::Named(*name));
+        let grown = self.heap.shapes.grow_once(shape, keys);
+        self.regrow(object, grown);
+        for &(name, value) in properties {
+            let mut slot = self.given(object, value);
+            slot.cache = Cache::Empty;
+            self.put_property(object, PropertyKey::Named(name), slot);
+        }
+    }
+
+    /// An instance of a class that defines nothing itself.
+    pub(crate) fn new_instance(&mut self, class: ClassId) -> ObjectId {
+        let prototype = self.heap.class(class).prototype;
+        self.instantiate_prototype(class, prototype, false)
+    }
+
+    /// Whether a class can be instantiated.
+    pub(crate) fn check_instantiable(&self, class: ClassId) -> Result<()> {
+        let modifiers = self.heap.class(class).modifiers;
+        if modifiers.contains(ModifierKind::Abstract) {
+            let message = format!("Cannot instantiate abstract class `{}`.", self.class_name(class));
+            let hint = "Abstract classes cannot be instantiated.\nInstead, instantiate a concrete subclass.";
+            return Err(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint));
+        }
+        if modifiers.contains(ModifierKind::External) {
+            return Err(self.not_instantiable(class));
+        }
+        Ok(())
+    }
+}
+
+/// One member that a spread adds.
+pub(crate) enum Spread {
+    Element(Value),
+    Entry(Value, Value),
+    Property(pkl_parser::Symbol, Value),
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("the memory limit is reached before u32 numbers run out")
+}
