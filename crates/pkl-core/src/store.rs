@@ -201,22 +201,6 @@ impl Store {
             lower::lower_type(cx, &alias.scope, cx.ast[alias.ast].ty)
         })
     }
-<<<<<<< HEAD
-}
-
-/// Line and column of an offset in a module, counted from one, and the text of the line.
-pub(crate) fn line_of(module: &ModuleIr, offset: u32) -> (u32, u32, &str) {
-    let lines = module.lines.get_or_init(|| {
-        let ends = module.source.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
-        std::iter::once(0).chain(ends.map(|(_, next)| next)).collect()
-    });
-    let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
-    let start = lines[line] as usize;
-    let text = module.source[start..].lines().next().unwrap_or_default();
-    let until = module.source.get(start..offset as usize).unwrap_or_default();
-    let column = u32::try_from(until.chars().count() + 1).unwrap_or(u32::MAX);
-    (u32::try_from(line + 1).unwrap_or(u32::MAX), column, text)
-=======
 
     /// The type that a class extends, with its arguments.
     pub(crate) fn supertype_code<'a>(
@@ -232,19 +216,18 @@ pub(crate) fn line_of(module: &ModuleIr, offset: u32) -> (u32, u32, &str) {
         }
         module.supertypes.insert(place, Box::new(lower::lower_type(cx, scope, ty)))
     }
+}
 
-    /// Line and column of an offset in a module, counted from one, and the text of the line.
-    pub(crate) fn line_of<'a>(&self, module: &'a ModuleIr, offset: u32) -> (u32, u32, &'a str) {
-        let lines = module.lines.get_or_init(|| {
-            let ends = module.source.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
-            std::iter::once(0).chain(ends.map(|(_, next)| next)).collect()
-        });
-        let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
-        let start = lines[line] as usize;
-        let text = module.source[start..].lines().next().unwrap_or_default();
-        let until = module.source.get(start..offset as usize).unwrap_or_default();
-        let column = u32::try_from(until.chars().count() + 1).unwrap_or(u32::MAX);
-        (u32::try_from(line + 1).unwrap_or(u32::MAX), column, text)
-    }
->>>>>>> pkl
+/// Line and column of an offset in a module, counted from one, and the text of the line.
+pub(crate) fn line_of(module: &ModuleIr, offset: u32) -> (u32, u32, &str) {
+    let lines = module.lines.get_or_init(|| {
+        let ends = module.source.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
+        std::iter::once(0).chain(ends.map(|(_, next)| next)).collect()
+    });
+    let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
+    let start = lines[line] as usize;
+    let text = module.source[start..].lines().next().unwrap_or_default();
+    let until = module.source.get(start..offset as usize).unwrap_or_default();
+    let column = u32::try_from(until.chars().count() + 1).unwrap_or(u32::MAX);
+    (u32::try_from(line + 1).unwrap_or(u32::MAX), column, text)
 }

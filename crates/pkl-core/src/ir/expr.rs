@@ -252,7 +252,7 @@ pub(crate) enum Ty {
     /// A type parameter of the enclosing alias.
     AliasParameter(u32),
     /// A type parameter of a class or method: anything.
-    Variable,
+    Variable(Symbol),
     Nullable(TyIx),
     Union {
         members: Box<[TyIx]>,

@@ -74,6 +74,8 @@ pub(crate) struct ClassIr {
 pub(crate) struct ClassMembers {
     pub(crate) properties: Vec<Member>,
     pub(crate) methods: Vec<Arc<Method>>,
+    /// The scope of the members' code.
+    pub(crate) scope: Arc<Scope>,
 }
 
 /// A type alias.
@@ -81,6 +83,7 @@ pub(crate) struct ClassMembers {
 pub(crate) struct AliasIr {
     pub(crate) name: Symbol,
     pub(crate) module: IrId,
+    pub(crate) modifiers: Modifiers,
     pub(crate) span: Span,
     pub(crate) ast: ast::TypeAliasId,
     pub(crate) scope: Arc<Scope>,

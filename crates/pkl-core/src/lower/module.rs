@@ -169,6 +169,7 @@ fn alias(cx: Context<'_>, id: ast::TypeAliasId, scope: &Arc<Scope>) -> AliasIr {
     AliasIr {
         name: node.name.symbol,
         module: cx.module,
+        modifiers: cx.ast.modifier_set(node.modifiers),
         span: node.span,
         ast: id,
         scope,
@@ -225,7 +226,7 @@ fn lower_declared_class(cx: Context<'_>, class: &ClassIr, id: ast::ClassId) -> C
         ast::ClassMember::Property(_) => None,
     });
     let methods = methods.map(|id| class_method(cx, id, Some(class.name), &names, &scope)).collect();
-    ClassMembers { properties, methods }
+    ClassMembers { properties, methods, scope }
 }
 
 fn class_method(
@@ -326,5 +327,5 @@ fn lower_module_class(cx: Context<'_>, module: &ModuleIr) -> ClassMembers {
             ModuleMember::Method(id) => methods.push(class_method(cx, id, None, names, scope)),
         }
     }
-    ClassMembers { properties, methods }
+    ClassMembers { properties, methods, scope: Arc::clone(scope) }
 }

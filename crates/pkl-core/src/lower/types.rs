@@ -46,7 +46,7 @@ impl Lowerer<'_> {
         {
             return match parameter {
                 TypeParameter::OfAlias(position) => Ty::AliasParameter(position),
-                TypeParameter::Free => Ty::Variable,
+                TypeParameter::Free => Ty::Variable(single),
             };
         }
         let args = self.cx.ast[args].iter().map(|&arg| self.ty(arg)).collect();

@@ -17,7 +17,7 @@ impl<'ir> Vm<'ir> {
     ) -> Result<Option<Value>> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
-            Ty::Unknown | Ty::Variable => Some(Value::Object(self.empty_dynamic()?)),
+            Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),
             Ty::Nothing | Ty::Function { .. } => None,
             Ty::Module(level) => {
                 let (module, _) = self.at_level(frame, *level);

@@ -101,7 +101,7 @@ impl<'ir> Vm<'ir> {
 /// Whether checking a type depends on nothing around it.
 fn stands_alone(code: &Code, ty: TyIx) -> bool {
     match &code.types[ty as usize] {
-        Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable | Ty::Function { .. } => true,
+        Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable(_) | Ty::Function { .. } => true,
         Ty::Module(_) | Ty::AliasParameter(_) | Ty::Constrained { .. } => false,
         Ty::Named { args, .. } => args.iter().all(|&arg| stands_alone(code, arg)),
         Ty::Nullable(inner) => stands_alone(code, *inner),

@@ -111,7 +111,7 @@ impl<'ir> Vm<'ir> {
         mode: Mode,
     ) -> Result<Value> {
         match &code.types[ty as usize] {
-            Ty::Unknown | Ty::Variable => Ok(value),
+            Ty::Unknown | Ty::Variable(_) => Ok(value),
             Ty::Named { path, args, site } => match self.resolve_named(code.module, path, *site)? {
                 Resolved::Class(class) => {
                     self.check_class(value, class)?;
@@ -458,7 +458,7 @@ impl<'ir> Vm<'ir> {
     /// Whether every value has a type, as far as can be seen without resolving more than a name.
     fn is_trivial(&mut self, code: &'ir Code, ty: TyIx) -> bool {
         match &code.types[ty as usize] {
-            Ty::Unknown | Ty::Variable => true,
+            Ty::Unknown | Ty::Variable(_) => true,
             Ty::Nullable(inner) => self.is_trivial(code, *inner),
             Ty::Named { .. } => match self.resolve_type(code, ty) {
                 Ok(Some(Resolved::Class(class))) => self.is_known(class, Known::Any),

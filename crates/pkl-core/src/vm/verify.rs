@@ -141,7 +141,7 @@ impl<'ir> Vm<'ir> {
             | Ty::Module(_)
             | Ty::StringLiteral(_)
             | Ty::AliasParameter(_)
-            | Ty::Variable => Ok(()),
+            | Ty::Variable(_) => Ok(()),
         }
     }
 
