@@ -1,7 +1,10 @@
 //! Modules that were read, parsed and lowered: shared by all evaluations of a host, never changed.
 
 use elsa::sync::FrozenVec;
-use pkl_parser::{Interner, Origin, Symbol, check_expression, check_module, parse_expression, parse_module};
+use pkl_parser::ast::TypeId;
+use pkl_parser::{
+    Interner, Origin, Span, Symbol, check_expression, check_module, parse_expression, parse_module,
+};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -194,6 +197,21 @@ impl Store {
             let cx = self.context(alias.module);
             lower::lower_type(cx, &alias.scope, cx.ast[alias.ast].ty)
         })
+    }
+
+    /// The type that a class extends, with its arguments.
+    pub(crate) fn supertype_code<'a>(
+        &self,
+        module: &'a ModuleIr,
+        ty: TypeId,
+        scope: &Arc<Scope>,
+    ) -> &'a Code {
+        let cx = self.context(module.id);
+        let place = cx.ast[ty].span.start;
+        if let Some(code) = module.supertypes.get(&place) {
+            return code;
+        }
+        module.supertypes.insert(place, Box::new(lower::lower_type(cx, scope, ty)))
     }
 
     /// Line and column of an offset in a module, counted from one, and the text of the line.

@@ -38,6 +38,8 @@ pub(crate) struct ModuleIr {
     pub(crate) imports: Vec<ImportIr>,
     /// The code of annotations, by place.
     pub(crate) annotations: elsa::sync::FrozenMap<u32, Box<Code>>,
+    /// The types that classes extend, by place; lowered when reflection asks for them.
+    pub(crate) supertypes: elsa::sync::FrozenMap<u32, Box<Code>>,
     /// If this stands for an expression of a host: its code.
     pub(crate) expression: OnceLock<Code>,
     /// Byte offsets of line starts, for messages.

@@ -68,6 +68,7 @@ pub(crate) fn lower_module(
         aliases,
         imports,
         annotations: elsa::sync::FrozenMap::new(),
+        supertypes: elsa::sync::FrozenMap::new(),
         expression: OnceLock::new(),
         lines: OnceLock::new(),
         source,

@@ -1,6 +1,6 @@
 //! Small classes: functions, `Boolean`, `Class` and `Pair`.
 
-use super::{Table, args};
+use super::{Table, args, reflect};
 use crate::error::Result;
 use crate::value::Value;
 use crate::vm::Vm;
@@ -41,6 +41,6 @@ fn second(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 }
 
 fn simple_name(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
-    let name = vm.text_of(vm.class(args::class(this)).name);
+    let name = reflect::simple_name(vm, args::class(this));
     Ok(vm.heap.string(name))
 }

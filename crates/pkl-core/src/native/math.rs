@@ -1,4 +1,7 @@
 //! `pkl:math`.
+//!
+//! The last bit of a result is seen by programs. The official evaluator computes most functions as fdlibm
+//! does, and so does the crate `libm`; the platform's own functions differ more often.
 
 use pkl_data::number::Number;
 
@@ -29,18 +32,18 @@ pub(super) static PROPERTIES: Table = &[
 ];
 
 pub(super) static METHODS: Table = &[
-    ("pkl.math#exp", |_, _, args| Ok(of_float(args, f64::exp))),
+    ("pkl.math#exp", |_, _, args| Ok(of_float(args, libm::exp))),
     ("pkl.math#sqrt", |_, _, args| Ok(of_float(args, f64::sqrt))),
-    ("pkl.math#cbrt", |_, _, args| Ok(of_float(args, f64::cbrt))),
-    ("pkl.math#log", |_, _, args| Ok(of_float(args, f64::ln))),
-    ("pkl.math#log2", |_, _, args| Ok(of_float(args, |x| x.ln() / std::f64::consts::LN_2))),
+    ("pkl.math#cbrt", |_, _, args| Ok(of_float(args, cube_root))),
+    ("pkl.math#log", |_, _, args| Ok(of_float(args, libm::log))),
+    ("pkl.math#log2", |_, _, args| Ok(of_float(args, |x| libm::log(x) / std::f64::consts::LN_2))),
     ("pkl.math#log10", |_, _, args| Ok(of_float(args, f64::log10))),
-    ("pkl.math#sin", |_, _, args| Ok(of_float(args, f64::sin))),
-    ("pkl.math#cos", |_, _, args| Ok(of_float(args, f64::cos))),
-    ("pkl.math#tan", |_, _, args| Ok(of_float(args, f64::tan))),
-    ("pkl.math#asin", |_, _, args| Ok(of_float(args, f64::asin))),
-    ("pkl.math#acos", |_, _, args| Ok(of_float(args, f64::acos))),
-    ("pkl.math#atan", |_, _, args| Ok(of_float(args, f64::atan))),
+    ("pkl.math#sin", |_, _, args| Ok(of_float(args, libm::sin))),
+    ("pkl.math#cos", |_, _, args| Ok(of_float(args, libm::cos))),
+    ("pkl.math#tan", |_, _, args| Ok(of_float(args, libm::tan))),
+    ("pkl.math#asin", |_, _, args| Ok(of_float(args, libm::asin))),
+    ("pkl.math#acos", |_, _, args| Ok(of_float(args, libm::acos))),
+    ("pkl.math#atan", |_, _, args| Ok(of_float(args, libm::atan))),
     ("pkl.math#atan2", atan2),
     ("pkl.math#gcd", gcd),
     ("pkl.math#lcm", lcm),
@@ -57,8 +60,35 @@ fn of_float(args: &[Value], function: impl Fn(f64) -> f64) -> Value {
     Value::Float(function(float(args[0])))
 }
 
+/// The cube root by fdlibm's method: an estimate from the exponent, a rational approximation good to 23
+/// bits of which 20 are kept, so that its square is exact, and one step of Newton's.
+fn cube_root(x: f64) -> f64 {
+    const ESTIMATE: u64 = 715_094_163;
+    /// The estimate for subnormal numbers, which are taken times two to the power of 54.
+    const SUBNORMAL_ESTIMATE: u64 = 696_219_795;
+    const TWO_TO_54: f64 = (1_u64 << 54) as f64;
+    const HIGH_WORD: u64 = 0xffff_ffff_0000_0000;
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let size = x.abs();
+    let estimate = if size.is_normal() {
+        (size.to_bits() >> 32) / 3 + ESTIMATE
+    } else {
+        ((size * TWO_TO_54).to_bits() >> 32) / 3 + SUBNORMAL_ESTIMATE
+    };
+    let mut root = f64::from_bits(estimate << 32);
+    let ratio = root * root / size;
+    let term = 19.0 / 35.0 + ratio * root;
+    root *= 5.0 / 14.0 + 45.0 / 28.0 / (term + 99.0 / 70.0 - 864.0 / 1225.0 / term);
+    root = f64::from_bits((root.to_bits() & HIGH_WORD) + (1 << 32));
+    let quotient = size / (root * root);
+    root += root * ((quotient - root) / (root + root + quotient));
+    root.copysign(x)
+}
+
 fn atan2(_: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
-    Ok(Value::Float(float(args[0]).atan2(float(args[1]))))
+    Ok(Value::Float(libm::atan2(float(args[0]), float(args[1]))))
 }
 
 /// Two arguments that must not be below zero.
@@ -127,4 +157,36 @@ fn chosen(args: &[Value], of_ints: impl Fn(i64, i64) -> i64, of_floats: impl Fn(
 /// Whether a float is below another one, negative zero being below zero.
 fn is_less(x: f64, y: f64) -> bool {
     x < y || (x == 0.0 && y == 0.0 && x.is_sign_negative())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cube_roots_of_cubes_are_exact() {
+        for root in 1_i32..1_000 {
+            let root = f64::from(root);
+            assert!(cube_root(root * root * root).to_bits() == root.to_bits());
+            assert!(cube_root(-root * root * root).to_bits() == (-root).to_bits());
+        }
+    }
+
+    #[test]
+    fn cube_roots_of_special_numbers() {
+        assert!(cube_root(f64::NAN).is_nan());
+        assert!(cube_root(f64::NEG_INFINITY).is_infinite());
+        assert!(cube_root(-0.0).is_sign_negative());
+        let tiny = f64::from_bits(8);
+        assert!((cube_root(tiny).powi(3) - tiny).abs() <= f64::from_bits(1));
+    }
+
+    #[test]
+    fn powers_of_two_are_floats_of_one_bit() {
+        for exponent in -1074..1024 {
+            assert!(float_is_power_of_two(2_f64.powi(exponent)) || exponent < -1022);
+        }
+        assert!(float_is_power_of_two(f64::from_bits(1)));
+        assert!(!float_is_power_of_two(3.0) && !float_is_power_of_two(0.0) && !float_is_power_of_two(-2.0));
+    }
 }

@@ -50,7 +50,10 @@ mod listing;
 mod map;
 mod mapping;
 mod math;
+mod module;
 mod number;
+mod platform;
+pub(crate) mod reflect;
 mod regex;
 pub(crate) mod render;
 mod set;
@@ -92,6 +95,13 @@ static TABLES: &[(Table, Table)] = &[
     (map::METHODS, map::PROPERTIES),
     (mapping::METHODS, mapping::PROPERTIES),
     (math::METHODS, math::PROPERTIES),
+    (module::METHODS, module::PROPERTIES),
+    (platform::METHODS, platform::PROPERTIES),
+    (reflect::CLASS_METHODS, reflect::CLASS),
+    (reflect::FUNCTIONS, reflect::MODULE),
+    (reflect::TYPE_METHODS, reflect::TYPE),
+    (&[], reflect::DECLARATION),
+    (&[], reflect::MEMBER),
     (number::METHODS, number::PROPERTIES),
     (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),

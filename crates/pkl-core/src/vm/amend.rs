@@ -162,6 +162,9 @@ impl<'ir> Vm<'ir> {
         };
         let parent_object = self.heap.object(parent);
         let (class, check) = (parent_object.class, None);
+        if self.heap.class(class).modifiers.contains(ModifierKind::External) {
+            return Err(self.not_instantiable(class));
+        }
         let object = self.heap.add_object(Object {
             class,
             parent: Some(parent),
@@ -769,13 +772,13 @@ impl<'ir> Vm<'ir> {
     /// Whether a class can be instantiated.
     pub(crate) fn check_instantiable(&self, class: ClassId) -> Result<()> {
         let modifiers = self.heap.class(class).modifiers;
-        if modifiers.contains(ModifierKind::External) {
-            return Err(self.not_instantiable(class));
-        }
         if modifiers.contains(ModifierKind::Abstract) {
             let message = format!("Cannot instantiate abstract class `{}`.", self.class_name(class));
             let hint = "Abstract classes cannot be instantiated.\nInstead, instantiate a concrete subclass.";
             return Err(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint));
+        }
+        if modifiers.contains(ModifierKind::External) {
+            return Err(self.not_instantiable(class));
         }
         Ok(())
     }

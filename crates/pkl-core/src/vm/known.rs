@@ -69,9 +69,17 @@ impl Vm<'_> {
         }
     }
 
-    /// Whether a class is a known one, if that one is in use at all.
+    /// Whether a class is a known one.
     pub(crate) fn is_known(&self, id: ClassId, class: Known) -> bool {
-        self.known[class as usize] == Some(id)
+        match self.known[class as usize] {
+            Some(known) => known == id,
+            // Nobody has asked for the known class yet, so that it can only be told by its name.
+            None => {
+                let record = self.heap.class(id);
+                let module = self.module(record.module).ir;
+                &*module.uri == "pkl:base" && &*self.text_of(record.name) == class.name()
+            }
+        }
     }
 
     /// The class of a value.

@@ -36,7 +36,7 @@ fn whole_quotient(a: f64, b: f64) -> Result<Value> {
 fn int_power(base: i64, exponent: i64) -> Result<Value> {
     if exponent < 0 {
         #[expect(clippy::cast_precision_loss, reason = "the result is a float by definition")]
-        return Ok(Value::Float((base as f64).powf(exponent as f64)));
+        return Ok(Value::Float(libm::pow(base as f64, exponent as f64)));
     }
     let exact = match u32::try_from(exponent) {
         Ok(exponent) => base.checked_pow(exponent),
@@ -113,7 +113,7 @@ impl<'ir> Vm<'ir> {
             BinaryOp::Divide => Value::Float(a / b),
             BinaryOp::IntDivide => return whole_quotient(a, b),
             BinaryOp::Remainder => Value::Float(a % b),
-            BinaryOp::Power => Value::Float(a.powf(b)),
+            BinaryOp::Power => Value::Float(libm::pow(a, b)),
             BinaryOp::Less => Value::Bool(a < b),
             BinaryOp::Greater => Value::Bool(a > b),
             BinaryOp::LessOrEqual => Value::Bool(a <= b),

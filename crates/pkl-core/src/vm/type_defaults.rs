@@ -4,7 +4,7 @@ use super::amend::ObjectKind;
 use super::{Frame, Known, MemberRef, Resolved, Vm};
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Function, FunctionKind, PropertyKey};
-use crate::ir::{Code, Member, Ty, TyIx};
+use crate::ir::{Code, Member, MemberSource, Ty, TyIx};
 use crate::value::{CheckId, ClassId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
@@ -230,6 +230,24 @@ impl<'ir> Vm<'ir> {
         let result = self.default_of_type(code, ty, &frame);
         self.stack.truncate(base);
         result
+    }
+
+    /// The value of a property that a class declares in an object that sets nothing, null if it has none.
+    pub(crate) fn default_of_property(&mut self, class: ClassId, property: &'ir Member) -> Result<Value> {
+        let prototype = self.class_definer(class);
+        match property.source {
+            MemberSource::External => Ok(Value::NULL),
+            MemberSource::Default => {
+                let default = self.default_for(property, Value::Object(prototype), prototype, None)?;
+                Ok(default.unwrap_or(Value::NULL))
+            }
+            _ => {
+                let key = property.key.expect("a declared property has a name");
+                let index = self.heap.find_property(prototype, key);
+                let index = index.expect("a class's prototype has what the class declares");
+                self.force(prototype, MemberRef::Property(index))
+            }
+        }
     }
 
     /// What `new { … }` amends as the value of a property.
