@@ -452,7 +452,7 @@ mod tests {
         let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for level in 1..10 {
             let references = vec![format!("*a{}", level - 1); 9].join(", ");
-            text += &format!("a{level}: &a{level} [{references}]\n");
+            text = format!("{text}a{level}: &a{level} [{references}]\n");
         }
         let error = parse(&text, &Options::default()).expect_err("too many references");
         assert!(error.is_limit);
