@@ -178,10 +178,7 @@ impl Vm<'_> {
             Value::Bytes(id) => self.heap.bytes_of(id).hash(hasher),
             Value::Duration(id) => self.heap.duration(id).hash(hasher),
             Value::DataSize(id) => self.heap.data_size(id).hash(hasher),
-            Value::IntSeq(id) => {
-                let sequence = self.heap.int_seq(id);
-                (sequence.start, sequence.end, sequence.step).hash(hasher);
-            }
+            Value::IntSeq(id) => self.heap.int_seq(id).hash(hasher),
             Value::Regex(id) => self.heap.regex(id).pattern().hash(hasher),
             Value::Class(id) => id.hash(hasher),
             Value::TypeAlias(id) => id.hash(hasher),
