@@ -154,6 +154,11 @@ arena! {
 }
 
 impl<'ir> Heap<'ir> {
+    /// All classes.
+    pub(crate) fn class_ids(&self) -> impl Iterator<Item = ClassId> {
+        (0..self.classes.len()).map(ClassId::at)
+    }
+
     /// The expression with this pattern, if there is one already.
     pub(crate) fn known_regex(&self, pattern: &str) -> Option<RegexId> {
         self.regex_of.get(pattern).copied()
