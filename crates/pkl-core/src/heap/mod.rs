@@ -23,7 +23,7 @@ use crate::value::{
 };
 
 /// `IntSeq(start, end).step(step)`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IntSeq {
     /// The first number.
     pub start: i64,
@@ -33,34 +33,20 @@ pub(crate) struct IntSeq {
     pub step: i64,
 }
 
-/// Equal if they have the same step and the same numbers, whatever their bounds.
-impl PartialEq for IntSeq {
-    fn eq(&self, other: &Self) -> bool {
-        self.identity() == other.identity()
-    }
-}
-
-impl Eq for IntSeq {}
-
-impl std::hash::Hash for IntSeq {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.identity().hash(state);
-    }
-}
-
 impl IntSeq {
-    /// Start, step and count; nothing for those without numbers, which are all equal.
-    fn identity(self) -> Option<(i64, i64, usize)> {
-        let count = self.len();
-        (count > 0).then_some((self.start, self.step, count))
-    }
-
     /// How many numbers there are.
     pub(crate) fn len(self) -> usize {
         let (start, end, step) = (i128::from(self.start), i128::from(self.end), i128::from(self.step));
         let count =
             if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
+    }
+
+    /// What two equal sequences have in common: first number, step and count. Those without numbers are
+    /// all equal; those of a single number still differ by their steps.
+    pub(crate) fn identity(self) -> Option<(i64, i64, usize)> {
+        let count = self.len();
+        (count > 0).then_some((self.start, self.step, count))
     }
 
     /// The numbers in order.
