@@ -207,6 +207,9 @@ impl UnaryOp {
     }
 }
 
+/// How strongly `is` and `as` bind, see [`BinaryOp::precedence`].
+pub const TYPE_TEST_PRECEDENCE: u8 = 6;
+
 /// Operators between two expressions. `is` and `as` are expressions of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
@@ -267,6 +270,21 @@ impl BinaryOp {
             Self::Or => "||",
             Self::Pipe => "|>",
             Self::Coalesce => "??",
+        }
+    }
+
+    /// How strongly it binds: a higher number binds first. See also [`TYPE_TEST_PRECEDENCE`].
+    pub const fn precedence(self) -> u8 {
+        match self {
+            Self::Coalesce => 1,
+            Self::Pipe => 2,
+            Self::Or => 3,
+            Self::And => 4,
+            Self::Equal | Self::NotEqual => 5,
+            Self::Less | Self::Greater | Self::LessOrEqual | Self::GreaterOrEqual => 7,
+            Self::Add | Self::Subtract => 8,
+            Self::Multiply | Self::Divide | Self::IntDivide | Self::Remainder => 9,
+            Self::Power => 10,
         }
     }
 }

@@ -24,7 +24,7 @@ mod types;
 use std::ops::Index;
 
 pub use arena::{Id, List};
-pub use expr::{BinaryOp, Expr, ExprId, ExprKind, MemberAccess, ReadKind, UnaryOp};
+pub use expr::{BinaryOp, Expr, ExprId, ExprKind, MemberAccess, ReadKind, TYPE_TEST_PRECEDENCE, UnaryOp};
 pub use member::{
     Annotation, Method, MethodId, Modifier, ModifierKind, ModifierSet, Name, Parameter, Property, PropertyId,
     PropertyValue,

@@ -146,8 +146,8 @@ impl Dumper<'_> {
             steps.extend([Step::Text(")"), Step::Newline]);
             self.run_now(steps);
         }
-        for modifier in &ast[modifiers] {
-            self.out.push_str(modifier.kind.as_str());
+        for modifier in ast.modifier_set(modifiers).iter() {
+            self.out.push_str(modifier.as_str());
             self.out.push(' ');
         }
     }

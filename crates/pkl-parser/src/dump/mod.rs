@@ -1,6 +1,7 @@
 //! The tree as compact text, for tests and for looking at it.
 //!
-//! A node is `(kind parts…)`; each member begins a line. Spans are left out. The writer keeps what it has
+//! A node is `(kind parts…)`; each member begins a line. Spans are left out,
+//! and modifiers are in one order. The writer keeps what it has
 //! yet to write on a stack of its own, since a tree may be deeper than the machine's.
 
 mod decls;
