@@ -4,6 +4,8 @@
 //! recorded one makes the same program again; and a shorter or smaller one makes a simpler program,
 //! which is all that shrinking needs to know.
 
+use std::ops::Range;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -12,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 pub struct Choices {
     source: Source,
     made: Vec<u32>,
+    spans: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -24,17 +27,36 @@ enum Source {
 impl Choices {
     /// Random choices, the same for the same seed.
     pub fn random(seed: u64) -> Self {
-        Self { source: Source::Random(Box::new(ChaCha8Rng::seed_from_u64(seed))), made: Vec::new() }
+        Self {
+            source: Source::Random(Box::new(ChaCha8Rng::seed_from_u64(seed))),
+            made: Vec::new(),
+            spans: Vec::new(),
+        }
     }
 
     /// Choices that were made before.
     pub fn recorded(choices: Vec<u32>) -> Self {
-        Self { source: Source::Recorded(choices), made: Vec::new() }
+        Self { source: Source::Recorded(choices), made: Vec::new(), spans: Vec::new() }
     }
 
     /// The choices made so far.
     pub fn into_made(self) -> Vec<u32> {
         self.made
+    }
+
+    /// The choices that each part of the program was made of.
+    pub fn spans(&self) -> &[Range<usize>] {
+        &self.spans
+    }
+
+    /// Where a part begins, for [`Choices::part_ends`].
+    pub(crate) fn part_begins(&self) -> usize {
+        self.made.len()
+    }
+
+    /// Notes that a part, which could be left out or be simpler, was made of the choices since `begin`.
+    pub(crate) fn part_ends(&mut self, begin: usize) {
+        self.spans.push(begin..self.made.len());
     }
 
     /// A number below `count`, which is at least 1. What is simplest must be 0.

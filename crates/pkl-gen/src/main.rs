@@ -1,4 +1,4 @@
-//! `pkl-gen find [--seed N] [--programs N] [--findings N] [--no-shrink]`: programs that the official binary
+//! `pkl-gen find [--seed N] [--programs N] [--findings N] [--known TEXT]… [--no-shrink]`: programs that the official binary
 //! and our evaluator don't agree on. `pkl-gen show <seed>`: the program of a seed. `pkl-gen stats [--seed N]
 //! [--programs N]`: what the official binary makes of programs, to see how much they show.
 
@@ -8,7 +8,7 @@ use pkl_gen::{Choices, Ours, Program, Search, program, search};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: pkl-gen find [--seed N] [--programs N] [--findings N] [--no-shrink] | pkl-gen stats [--seed N] [--programs N] | pkl-gen show <seed>";
+const USAGE: &str = "usage: pkl-gen find [--seed N] [--programs N] [--findings N] [--known TEXT]… [--no-shrink] | pkl-gen stats [--seed N] [--programs N] | pkl-gen show <seed>";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,7 +33,7 @@ fn usage() -> ExitCode {
 }
 
 fn options_of(mut options: &[&str]) -> Option<Search> {
-    let mut search = Search { first: 0, programs: 10_000, findings: 10, shrinks: true };
+    let mut search = Search { first: 0, programs: 10_000, findings: 10, shrinks: true, known: Vec::new() };
     while let Some((option, rest)) = options.split_first() {
         options = rest;
         if *option == "--no-shrink" {
@@ -45,6 +45,7 @@ fn options_of(mut options: &[&str]) -> Option<Search> {
         match *option {
             "--seed" => search.first = value.parse().ok()?,
             "--programs" => search.programs = value.parse().ok()?,
+            "--known" => search.known.push((*value).to_owned()),
             "--findings" => search.findings = value.parse().ok()?,
             _ => return None,
         }
@@ -90,10 +91,9 @@ fn stats(options: Search) -> ExitCode {
 
 fn find(options: Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(options, &oracle, &Ours);
-    for finding in &findings {
+    let findings = search(&options, &oracle, &Ours, &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
-    }
+    });
     eprintln!("{} programs, {} findings", options.programs, findings.len());
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BATCH: u64 = 100;
 
 /// What to look through.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Search {
     /// The first seed.
     pub first: u64,
@@ -22,6 +22,8 @@ pub struct Search {
     pub findings: usize,
     /// Whether to make the programs that were found simpler.
     pub shrinks: bool,
+    /// Differences that have one of these texts are known already.
+    pub known: Vec<String>,
 }
 
 /// A program that two subjects don't agree on.
@@ -36,10 +38,26 @@ pub struct Finding {
 }
 
 /// Looks for programs that `ours` answers otherwise than `official`, on all cores; sorted by seed.
-pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec<Finding> {
+///
+/// Of those that differ by the same error message only one is kept. Each is told as soon as it is there.
+pub fn search(
+    search: &Search,
+    official: &dyn Subject,
+    ours: &dyn Subject,
+    tell: &(dyn Fn(&Finding) + Sync),
+) -> Vec<Finding> {
     let next = AtomicU64::new(search.first);
     let end = search.first + search.programs;
     let found = Mutex::new(BTreeSet::new());
+    let seen: Mutex<BTreeSet<Vec<String>>> = Mutex::default();
+    let is_new = |difference: &str| {
+        if search.known.iter().any(|known| difference.contains(known)) {
+            return false;
+        }
+        let kind = kind_of(difference);
+        let known = || seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(kind.clone());
+        kind.iter().all(String::is_empty) || known()
+    };
     let locked = || found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -49,9 +67,10 @@ pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec
                     if first >= end || locked().len() >= search.findings {
                         return;
                     }
-                    for seed in differing(first..(first + BATCH).min(end), official, ours) {
-                        if locked().len() < search.findings {
+                    for (seed, difference) in differing(first..(first + BATCH).min(end), official, ours) {
+                        if locked().len() < search.findings && is_new(&difference) {
                             let finding = examine(seed, search.shrinks, official, ours);
+                            finding.iter().for_each(tell);
                             locked().extend(finding);
                         }
                     }
@@ -62,14 +81,13 @@ pub fn search(search: Search, official: &dyn Subject, ours: &dyn Subject) -> Vec
     found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_iter().collect()
 }
 
-/// The seeds of a range whose programs are answered differently.
-fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<u64> {
+/// The seeds of a range whose programs are answered differently, with what differs.
+fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<(u64, String)> {
     let programs: Vec<Program> = seeds.clone().map(|seed| program(&mut Choices::random(seed))).collect();
     let answers = official.answers(&programs).into_iter().zip(ours.answers(&programs));
     seeds
         .zip(answers)
-        .filter(|(_, (official, ours))| difference(official, ours).is_some())
-        .map(|(seed, _)| seed)
+        .filter_map(|(seed, (official, ours))| Some((seed, difference(&official, &ours)?)))
         .collect()
 }
 
@@ -84,7 +102,12 @@ fn examine(seed: u64, shrinks: bool, official: &dyn Subject, ours: &dyn Subject)
     if shrinks {
         // The same kind of difference: a value stays a value, an error stays an error.
         let kind = kind_of(&difference);
-        let shrunk = shrink(choices.into_made(), |candidate| {
+        let spans = |candidate: &[u32]| {
+            let mut choices = Choices::recorded(candidate.to_vec());
+            program(&mut choices);
+            choices.spans().to_vec()
+        };
+        let shrunk = shrink(choices.into_made(), spans, |candidate| {
             let text = program(&mut Choices::recorded(candidate.to_vec()));
             told(&text).is_some_and(|difference| kind_of(&difference) == kind)
         });

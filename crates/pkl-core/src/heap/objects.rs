@@ -32,17 +32,18 @@ pub(crate) struct Slot<'ir> {
     pub(crate) env: Option<EnvId>,
 }
 
-/// Facts about an object.
+/// What an object is apart from its class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ObjectFlags {
+pub(crate) enum Role {
+    /// An object that a body made.
+    #[default]
+    Plain,
     /// It shows its parent's elements and entries, checked to a type.
-    pub(crate) view: bool,
+    View,
     /// It is a class's prototype: its own members are the class's declarations.
-    pub(crate) prototype: bool,
+    Prototype,
     /// It stands for a module.
-    pub(crate) module: bool,
-    /// All its members have been forced.
-    pub(crate) forced: bool,
+    Module,
 }
 
 /// An object.
@@ -65,7 +66,24 @@ pub(crate) struct Object<'ir> {
     pub(crate) env: Option<EnvId>,
     /// The body, if the object was made by one.
     pub(crate) body: Option<&'ir ir::Body>,
-    pub(crate) flags: ObjectFlags,
+    pub(crate) role: Role,
+}
+
+impl Object<'_> {
+    /// Whether it is a class's prototype.
+    pub(crate) fn is_prototype(&self) -> bool {
+        self.role == Role::Prototype
+    }
+
+    /// Whether it stands for a module.
+    pub(crate) fn is_module(&self) -> bool {
+        self.role == Role::Module
+    }
+
+    /// Whether it shows another object's members.
+    pub(crate) fn is_view(&self) -> bool {
+        self.role == Role::View
+    }
 }
 
 /// The kind of a member of a `Dynamic`, in the order in which members are shown.
@@ -152,8 +170,6 @@ pub(crate) enum FunctionKind<'ir> {
     },
     /// Returns its argument: what a mixin amends.
     Identity,
-    /// Returns the same value whatever the arguments.
-    Constant(Value),
     /// The default of a type, for `default` of listings and mappings.
     TypeDefault(CheckId),
 }

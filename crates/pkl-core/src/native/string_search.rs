@@ -83,9 +83,10 @@ fn position(vm: &Vm<'_>, this: Value, pattern: Value, last: bool) -> Result<Opti
     let sought = Sought::of(vm, pattern);
     let text = vm.str(this);
     let mut budget = vm.regex_budget();
-    let found = match last {
-        false => sought.pattern().find_first(text, &mut budget),
-        true => sought.pattern().find_last(text, &mut budget),
+    let found = if last {
+        sought.pattern().find_last(text, &mut budget)
+    } else {
+        sought.pattern().find_first(text, &mut budget)
     };
     let found = found.map_err(limit_exceeded)?;
     Ok(found.map(|found| args::count(text::index_of_byte(text, found.start()))))

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::heap::FunctionKind;
 use crate::value::{FunctionId, ObjectId, Value};
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     /// `left == right`: as [`Vm::same`], but an `Int` equals the same `Float`.
     pub(crate) fn equal(&mut self, left: Value, right: Value) -> Result<bool> {
         match (left, right) {
@@ -112,7 +112,7 @@ impl<'ir> Vm<'ir> {
                 FunctionKind::Lambda { lambda: a, env: env_a, owner: owner_a, .. },
                 FunctionKind::Lambda { lambda: b, env: env_b, owner: owner_b, .. },
             ) => {
-                let prototype = self.heap.object(owner_a).flags.prototype;
+                let prototype = self.heap.object(owner_a).is_prototype();
                 std::ptr::eq(a, b) && env_a == env_b && owner_a == owner_b && prototype
             }
             (FunctionKind::TypeDefault(a), FunctionKind::TypeDefault(b)) => a == b,
@@ -124,7 +124,7 @@ impl<'ir> Vm<'ir> {
         if self.heap.object(a).class != self.heap.object(b).class {
             return Ok(false);
         }
-        if self.heap.object(a).flags.module != self.heap.object(b).flags.module {
+        if self.heap.object(a).is_module() != self.heap.object(b).is_module() {
             return Ok(false);
         }
         self.check_stack()?;
@@ -169,7 +169,7 @@ impl<'ir> Vm<'ir> {
     fn hash_into(&mut self, value: Value, hasher: &mut FxHasher) -> Result<()> {
         std::mem::discriminant(&value).hash(hasher);
         match value {
-            Value::Null(_) => {}
+            Value::Null(_) | Value::Function(_) => {}
             Value::Bool(value) => value.hash(hasher),
             Value::Int(value) => value.hash(hasher),
             Value::Float(value) if value.is_nan() => f64::NAN.to_bits().hash(hasher),
@@ -185,7 +185,6 @@ impl<'ir> Vm<'ir> {
             Value::Regex(id) => self.heap.regex(id).pattern().hash(hasher),
             Value::Class(id) => id.hash(hasher),
             Value::TypeAlias(id) => id.hash(hasher),
-            Value::Function(_) => {}
             Value::Pair(id) => {
                 self.check_stack()?;
                 let (first, second) = *self.heap.pair(id);

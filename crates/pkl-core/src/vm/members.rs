@@ -91,7 +91,7 @@ impl<'ir> Vm<'ir> {
             MemberRef::Entry(items, position) => self.heap.items(items).keys[position as usize],
         };
         let item = self.heap.object(object);
-        let value = match (item.flags.view, item.parent) {
+        let value = match (item.is_view(), item.parent) {
             (true, Some(original)) => self.force_in(original, place)?,
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };

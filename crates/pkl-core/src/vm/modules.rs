@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Vm;
 use super::classes::Owner;
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Class, ClassKind, Object, ObjectFlags, PropertyKey, Shapes, TypeAlias};
+use crate::heap::{Class, ClassKind, Object, PropertyKey, Role, Shapes, TypeAlias};
 use crate::ir::{MemberSource, ModuleIr};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
@@ -134,8 +134,8 @@ impl<'ir> Vm<'ir> {
                 let object = self.module_object(base)?;
                 let class = self.heap.object(object).class;
                 let parent = self.module(base).ir;
-                if !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Open)
-                    && !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Abstract)
+                if !parent.class.modifiers.contains(ModifierKind::Open)
+                    && !parent.class.modifiers.contains(ModifierKind::Abstract)
                 {
                     let message = format!("Cannot extend non-open module `{}`.", parent.name);
                     return Err(Raised::new(ErrorCode::InvalidClass, message)
@@ -208,12 +208,12 @@ impl<'ir> Vm<'ir> {
             check: None,
             env: None,
             body: None,
-            flags: ObjectFlags { module: true, ..ObjectFlags::default() },
+            role: Role::Module,
         });
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
         state.definer = Some(object);
-        self.check_amending(ir)?;
+        check_amending(ir)?;
         self.check_instantiable(class).map_err(|error| {
             let span = ir.link.as_ref().map(|link| link.span).unwrap_or_default();
             error.locate(ir.id, span).leave(|| ir.name.to_string())
@@ -237,35 +237,6 @@ impl<'ir> Vm<'ir> {
                 return Err(leave(super::amend::duplicate(&name)));
             }
             self.put_property(object, key, super::amend::slot(member, object, None));
-        }
-        Ok(())
-    }
-
-    /// Whether an amending module declares only what it may.
-    fn check_amending(&self, ir: &'ir ModuleIr) -> Result<()> {
-        let local = |modifiers| ir.ast.modifier_set(modifiers).contains(ModifierKind::Local);
-        for member in &ir.ast[ir.root.members] {
-            let (what, span) = match *member {
-                ModuleMember::Class(id) if !local(ir.ast[id].modifiers) => ("class", ir.ast[id].name.span),
-                ModuleMember::TypeAlias(id) if !local(ir.ast[id].modifiers) => {
-                    ("typealias", ir.ast[id].name.span)
-                }
-                ModuleMember::Method(id) if !local(ir.ast[id].modifiers) => ("method", ir.ast[id].name.span),
-                ModuleMember::Property(id) if !local(ir.ast[id].modifiers) && ir.ast[id].ty.is_some() => {
-                    let message = "A non-local object property cannot have a type annotation.";
-                    return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
-                        .locate(ir.id, ir.ast[id].name.span)
-                        .leave(|| ir.name.to_string()));
-                }
-                _ => continue,
-            };
-            let mut name = what.to_owned();
-            name[..1].make_ascii_uppercase();
-            let message = format!("{name} needs a `local` modifier.");
-            return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
-                .with_hint(format!("To define a non-local {what}, {NEEDS_LOCAL}"))
-                .locate(ir.id, span)
-                .leave(|| ir.name.to_string()));
         }
         Ok(())
     }
@@ -344,7 +315,7 @@ impl<'ir> Vm<'ir> {
             check: None,
             env: None,
             body: None,
-            flags: ObjectFlags { module, ..ObjectFlags::default() },
+            role: if module { Role::Module } else { Role::Plain },
         })
     }
 
@@ -359,4 +330,33 @@ impl<'ir> Vm<'ir> {
     }
 
     pub(crate) const EMPTY_SHAPE: crate::value::ShapeId = Shapes::EMPTY;
+}
+
+/// Whether an amending module declares only what it may.
+fn check_amending(ir: &ModuleIr) -> Result<()> {
+    let local = |modifiers| ir.ast.modifier_set(modifiers).contains(ModifierKind::Local);
+    for member in &ir.ast[ir.root.members] {
+        let (what, span) = match *member {
+            ModuleMember::Class(id) if !local(ir.ast[id].modifiers) => ("class", ir.ast[id].name.span),
+            ModuleMember::TypeAlias(id) if !local(ir.ast[id].modifiers) => {
+                ("typealias", ir.ast[id].name.span)
+            }
+            ModuleMember::Method(id) if !local(ir.ast[id].modifiers) => ("method", ir.ast[id].name.span),
+            ModuleMember::Property(id) if !local(ir.ast[id].modifiers) && ir.ast[id].ty.is_some() => {
+                let message = "A non-local object property cannot have a type annotation.";
+                return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+                    .locate(ir.id, ir.ast[id].name.span)
+                    .leave(|| ir.name.to_string()));
+            }
+            _ => continue,
+        };
+        let mut name = what.to_owned();
+        name[..1].make_ascii_uppercase();
+        let message = format!("{name} needs a `local` modifier.");
+        return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+            .with_hint(format!("To define a non-local {what}, {NEEDS_LOCAL}"))
+            .locate(ir.id, span)
+            .leave(|| ir.name.to_string()));
+    }
+    Ok(())
 }

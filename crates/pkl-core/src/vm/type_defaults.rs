@@ -18,7 +18,7 @@ impl<'ir> Vm<'ir> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
             Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),
-            Ty::Nothing => None,
+            Ty::Nothing | Ty::Function { .. } => None,
             Ty::Module(level) => {
                 let (module, _) = self.at_level(frame, *level);
                 let class = self.class_of(module)?;
@@ -43,7 +43,6 @@ impl<'ir> Vm<'ir> {
                 None => None,
             },
             Ty::Constrained { base, .. } => self.default_of_type(code, *base, frame)?,
-            Ty::Function { .. } => None,
             Ty::AliasParameter(_) => match self.alias_argument(frame, code, ty) {
                 Some((code, ty, frame)) => self.default_of_type(code, ty, &frame)?,
                 None => None,
@@ -104,7 +103,7 @@ impl<'ir> Vm<'ir> {
             _ => None,
         };
         match element {
-            Some(&element) => self.typed_collection(class, code, element, frame).map(Some),
+            Some(&element) => Ok(Some(self.typed_collection(class, code, element, frame))),
             None => Ok(Some(Value::Object(self.default_instance(class)))),
         }
     }
@@ -116,7 +115,7 @@ impl<'ir> Vm<'ir> {
         code: &'ir Code,
         element: TyIx,
         frame: &Frame<'ir>,
-    ) -> Result<Value> {
+    ) -> Value {
         let object = self.new_instance(class);
         let check = self.type_ref(code, element, frame);
         let function = Function { arity: 1, kind: FunctionKind::TypeDefault(check) };
@@ -125,7 +124,7 @@ impl<'ir> Vm<'ir> {
         let name = self.words.default;
         self.put_property(object, PropertyKey::Named(name), slot);
         self.heap.object_mut(object).check = Some(check);
-        Ok(Value::Object(object))
+        Value::Object(object)
     }
 
     /// What the `default` of a typed collection gives.
@@ -264,7 +263,7 @@ impl<'ir> Vm<'ir> {
             };
         };
         let owner = self.heap.object(frame.owner);
-        let class = if owner.flags.prototype {
+        let class = if owner.is_prototype() {
             if member.ty.is_some() {
                 return match self.declared_default(frame) {
                     Err(error) if error.code == ErrorCode::UndefinedValue => {

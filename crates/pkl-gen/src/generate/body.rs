@@ -41,9 +41,8 @@ impl Generator<'_> {
         if self.choices.chance(10) {
             members.push(self.local(&mut body));
         }
-        for _ in 0..self.choices.below(if body.depth == 0 { 2 } else { 4 }) {
-            members.extend(self.member(&mut body));
-        }
+        let most = if body.depth == 0 { 1 } else { 4 };
+        self.several(0, most, |this, _| members.extend(this.member(&mut body)));
         members
     }
 

@@ -62,30 +62,30 @@ impl Generator<'_> {
     fn class_body(&mut self, mut class: Class) -> (Class, String) {
         let mut text = String::new();
         let inherited = class.parent.map(|parent| self.properties_of(parent)).unwrap_or_default();
-        for _ in 0..2 + self.choices.below(5) {
-            let overridden = !inherited.is_empty() && self.choices.chance(40);
+        self.several(0, 6, |this, _| {
+            let overridden = !inherited.is_empty() && this.choices.chance(40);
             let property = if overridden {
-                Property { is_local: false, ..self.choices.pick(&inherited) }
+                Property { is_local: false, ..this.choices.pick(&inherited) }
             } else {
-                self.new_property()
+                this.new_property()
             };
             let known = |other: &Property| other.name == property.name;
             if class.properties.iter().any(known) || (!overridden && inherited.iter().any(known)) {
-                continue;
+                return;
             }
-            text.push_str(&self.property(property, overridden));
+            text.push_str(&this.property(property, overridden));
             class.properties.push(property);
-            if let Some(scope) = self.scopes.stack.last_mut() {
+            if let Some(scope) = this.scopes.stack.last_mut() {
                 scope.names.push(property.name);
             }
-        }
-        for _ in 0..self.choices.below(3) {
-            let index = u8::try_from(self.choices.below(INDICES.into())).unwrap_or(0);
+        });
+        self.several(0, 2, |this, _| {
+            let index = u8::try_from(this.choices.below(INDICES.into())).unwrap_or(0);
             if !class.methods.contains(&index) {
-                text.push_str(&self.method("  ", index, class.parent));
+                text.push_str(&this.method("  ", index, class.parent));
                 class.methods.push(index);
             }
-        }
+        });
         if self.choices.chance(8) {
             let name = Name::new(Kind::Text, INDICES);
             let value = self.value_of(name, false, |this| this.expression(Kind::Text));

@@ -11,7 +11,14 @@ impl Generator<'_> {
 
     /// An expression of a kind, nested at most `depth` deep.
     pub(super) fn nested(&mut self, kind: Kind, depth: usize) -> String {
-        let simple = depth == 0 || self.choices.chance(25);
+        let begin = self.choices.part_begins();
+        let text = self.any_expression(kind, depth);
+        self.choices.part_ends(begin);
+        text
+    }
+
+    fn any_expression(&mut self, kind: Kind, depth: usize) -> String {
+        let simple = depth == 0 || !self.choices.chance(75);
         if simple {
             return self.simple(kind, depth);
         }

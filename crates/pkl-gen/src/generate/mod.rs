@@ -89,6 +89,21 @@ impl Generator<'_> {
         written
     }
 
+    /// Writes several parts, each of which shrinking may leave out.
+    fn several(&mut self, least: usize, most: usize, mut write: impl FnMut(&mut Self, usize)) {
+        for number in 0..most {
+            let begin = self.choices.part_begins();
+            let more = number < least || self.choices.chance(75);
+            if more {
+                write(self, number);
+            }
+            self.choices.part_ends(begin);
+            if !more {
+                return;
+            }
+        }
+    }
+
     /// The name of a variable; few of them, so that they shadow each other.
     fn variable(&mut self) -> &'static str {
         self.choices.pick(&["x", "y", "z"])

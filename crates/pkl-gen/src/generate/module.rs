@@ -31,8 +31,7 @@ impl Generator<'_> {
         };
         let mut base = format!("open module b\n{HEAD}");
         self.definitions(&mut base);
-        let values = 1 + self.choices.below(5);
-        self.values(&mut base, values);
+        self.values(&mut base, 5);
         let mut scope = Scope::new(ScopeKind::Module);
         scope.inherited = std::mem::take(&mut self.scopes.stack[0].names);
         self.scopes.stack[0] = scope;
@@ -56,38 +55,30 @@ impl Generator<'_> {
         }
         if clause != Some(Clause::Amends) {
             self.definitions(&mut text);
-            let values = 2 + self.choices.below(8);
-            probes.extend(self.values(&mut text, values));
+            probes.extend(self.values(&mut text, 10));
         }
         // Members of their own, so that `this` is the module in them.
         let modifier = if clause == Some(Clause::Amends) { "local" } else { "hidden" };
-        for number in 0..self.choices.below(3) {
-            let kind = self.any_kind();
+        self.several(0, 2, |this, number| {
+            let kind = this.any_kind();
             let kind = if kind == Kind::Function { Kind::Int } else { kind };
-            let value = self.expression(kind);
+            let value = this.expression(kind);
             let _ = writeln!(text, "{modifier} probe{number} = () -> {value}");
             probes.push(format!("probe{number}.apply()"));
-        }
+        });
         text + &self.output(&probes)
     }
 
     /// Constants and classes.
     fn definitions(&mut self, text: &mut String) {
-        for _ in 0..self.choices.below(3) {
-            self.constant(text);
-        }
-        for _ in 0..self.choices.below(4) {
-            let class = self.class();
-            text.push_str(&class);
-        }
+        self.several(0, 2, |this, _| this.constant(text));
+        self.several(0, 3, |this, _| text.push_str(&this.class()));
     }
 
     /// Properties and methods; the names of those that can be shown.
-    fn values(&mut self, text: &mut String, count: usize) -> Vec<String> {
+    fn values(&mut self, text: &mut String, most: usize) -> Vec<String> {
         let mut shown = Vec::new();
-        for _ in 0..count {
-            self.value(text, &mut shown);
-        }
+        self.several(0, most, |this, _| this.value(text, &mut shown));
         shown
     }
 
@@ -160,11 +151,11 @@ impl Generator<'_> {
         text.push_str("local const function show(value) =\n");
         text.push_str("  let (message = test.catchOrNull(() -> shown.renderValue(value.apply())))\n");
         text.push_str("    if (message == null) shown.renderValue(value.apply()) else \"!! \" + message\n");
-        text.push_str("output {\n  text = new Listing<String> {\n");
-        for probe in probes {
-            let _ = writeln!(text, "    show(() -> {probe})");
-        }
-        text + "  }.toList().join(\"\\n--\\n\")\n}\n"
+        let calls: Vec<String> = probes.iter().map(|probe| format!("show(() -> {probe})")).collect();
+        let calls = if calls.is_empty() { "\"\"".to_owned() } else { calls.join(" + between\n    + ") };
+        text.push_str("local const between = \"\\n--\\n\"\n");
+        let _ = writeln!(text, "output {{\n  text = {calls}\n}}");
+        text
     }
 
     fn converters(&mut self) -> String {
