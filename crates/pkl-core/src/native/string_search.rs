@@ -167,6 +167,8 @@ fn replace_mapped(vm: &mut Vm<'_>, this: Value, args: &[Value], which: Which) ->
                 return Err(vm.mismatch(class, other)?);
             }
         };
+        // The official evaluator escapes the text for a single replacement, and leaves it so.
+        let piece = if which == Which::All { piece } else { piece.replace('\\', "\\\\").replace('$', "\\$") };
         pieces.push((found, piece));
     }
     Ok(vm.heap.string(text::splice(&text, &pieces)))
