@@ -9,6 +9,7 @@
 pub const LANGUAGE_VERSION: &str = "0.30.2";
 
 mod convert;
+mod de;
 pub mod error;
 mod evaluator;
 mod export;
@@ -24,6 +25,7 @@ mod store;
 mod value;
 mod vm;
 
+pub use de::{DeserializeError, from_tree};
 pub use error::{Error, ErrorCode, SourcePlace, TraceFrame};
 pub use evaluator::{Evaluator, EvaluatorBuilder, ModuleSource, TraceSink};
 pub use host::Limits;
