@@ -42,6 +42,15 @@ impl IntSeq {
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
     }
 
+    /// What two sequences of the same numbers have in common: count, first number, step.
+    pub(crate) fn identity(self) -> (usize, i64, i64) {
+        match self.len() {
+            0 => (0, 0, 0),
+            1 => (1, self.start, 0),
+            count => (count, self.start, self.step),
+        }
+    }
+
     /// The numbers in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
         let mut next = Some(self.start);

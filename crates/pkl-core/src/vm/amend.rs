@@ -225,7 +225,8 @@ impl<'ir> Vm<'ir> {
         target.shape = shape;
         target.slots = slots;
         if let Some(items) = old_items {
-            let mut inherited = self.heap.items(items).inherit();
+            let check = self.heap.object(parent).check;
+            let mut inherited = self.heap.items(items).inherit(check);
             if kind == ObjectKind::Dynamic {
                 let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
                 inherited.order.extend(new_keys.map(Order::Property));
@@ -284,7 +285,7 @@ impl<'ir> Vm<'ir> {
     ) -> Result<()> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
-            Some(items) => self.heap.items(items).inherit(),
+            Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
             None => Items::default(),
         };
         if kind == ObjectKind::Dynamic && items.order.is_empty() {
@@ -569,6 +570,9 @@ impl<'ir> Vm<'ir> {
                     return Err(duplicate(&shown));
                 }
                 building.items.entries[position] = slot;
+                if let Some(check) = building.items.entry_checks.get_mut(position) {
+                    *check = None;
+                }
                 return Ok(());
             }
         }
@@ -600,13 +604,15 @@ impl<'ir> Vm<'ir> {
                 continue;
             }
             let defined = slot(member, building.object, env);
-            match place {
-                MemberRef::Element(_, position) => {
-                    building.items.elements[position as usize] = defined;
+            let result = match place {
+                MemberRef::Element(_, position) => override_element(building, position as usize, defined),
+                MemberRef::Entry(items, position) => {
+                    let key = self.heap.items(items).keys[position as usize];
+                    self.put_entry(building, key, defined)
                 }
-                MemberRef::Entry(_, position) => building.items.entries[position as usize] = defined,
-                MemberRef::Property(_) => {}
-            }
+                MemberRef::Property(_) => Ok(()),
+            };
+            result.map_err(|error| error.locate(member.module, member.span))?;
         }
         Ok(())
     }
@@ -622,5 +628,8 @@ fn override_element<'ir>(building: &mut Building<'ir>, index: usize, slot: Slot<
         return Err(duplicate(&index.to_string()));
     }
     building.items.elements[index] = slot;
+    if let Some(check) = building.items.element_checks.get_mut(index) {
+        *check = None;
+    }
     Ok(())
 }

@@ -40,7 +40,9 @@ impl Vm<'_> {
             (Value::Bytes(a), Value::Bytes(b)) => self.heap.bytes_of(a) == self.heap.bytes_of(b),
             (Value::Duration(a), Value::Duration(b)) => self.heap.duration(a) == self.heap.duration(b),
             (Value::DataSize(a), Value::DataSize(b)) => self.heap.data_size(a) == self.heap.data_size(b),
-            (Value::IntSeq(a), Value::IntSeq(b)) => self.heap.int_seq(a) == self.heap.int_seq(b),
+            (Value::IntSeq(a), Value::IntSeq(b)) => {
+                self.heap.int_seq(a).identity() == self.heap.int_seq(b).identity()
+            }
             (Value::Regex(a), Value::Regex(b)) => {
                 a == b || self.heap.regex(a).pattern() == self.heap.regex(b).pattern()
             }
@@ -179,8 +181,7 @@ impl Vm<'_> {
             Value::Duration(id) => self.heap.duration(id).hash(hasher),
             Value::DataSize(id) => self.heap.data_size(id).hash(hasher),
             Value::IntSeq(id) => {
-                let sequence = self.heap.int_seq(id);
-                (sequence.start, sequence.end, sequence.step).hash(hasher);
+                self.heap.int_seq(id).identity().hash(hasher);
             }
             Value::Regex(id) => self.heap.regex(id).pattern().hash(hasher),
             Value::Class(id) => id.hash(hasher),

@@ -105,7 +105,7 @@ impl<'ir> Vm<'ir> {
                 let key = self.eval(code, *index, frame)?;
                 match self.super_item(frame.owner, key, frame.this)? {
                     Some(value) => Ok(value),
-                    None => Err(self.unknown_key(key)?),
+                    None => self.default_item(&Frame { key, ..*frame }),
                 }
             }
             Expr::Inherited => self.inherited(frame),

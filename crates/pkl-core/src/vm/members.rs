@@ -6,7 +6,7 @@ use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, PropertyKey, Slot};
 use crate::ir::{Expr, Member, MemberSource};
-use crate::value::{ClassId, EnvId, ItemsId, ObjectId, Value};
+use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
 
 /// Where a member's slot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,10 @@ impl<'ir> Vm<'ir> {
         if !matches!(self.slot_at(place).member.source, MemberSource::Given) {
             return Ok(value);
         }
-        self.check_item(object, value)
+        match self.heap.object(object).check {
+            Some(check) => self.check_member(check, value),
+            None => Ok(value),
+        }
     }
 
     fn force_empty(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
@@ -95,7 +98,27 @@ impl<'ir> Vm<'ir> {
             (true, Some(original)) => self.force_in(original, place)?,
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };
-        if self.heap.object(object).check.is_some() { self.check_item(object, value) } else { Ok(value) }
+        let value = match self.inherited_check(place) {
+            Some(check) => self.check_member(check, value)?,
+            None => value,
+        };
+        match self.heap.object(object).check {
+            Some(check) => self.check_member(check, value),
+            None => Ok(value),
+        }
+    }
+
+    /// The type to which a member was checked where it was defined.
+    fn inherited_check(&self, place: MemberRef) -> Option<CheckId> {
+        match place {
+            MemberRef::Property(_) => None,
+            MemberRef::Element(items, position) => {
+                *self.heap.items(items).element_checks.get(position as usize)?
+            }
+            MemberRef::Entry(items, position) => {
+                *self.heap.items(items).entry_checks.get(position as usize)?
+            }
+        }
     }
 
     /// The member of `object` at the position that `place` has in another object.

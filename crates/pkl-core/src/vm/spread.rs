@@ -37,7 +37,7 @@ impl<'ir> Vm<'ir> {
                 }
                 Spread::Entry(key, value) => {
                     let slot = self.given(building.object, value);
-                    self.put_entry(building, key, slot)?;
+                    self.put_entry(building, key, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Property(name, value) => {
                     if building.kind == ObjectKind::Typed {
@@ -80,4 +80,19 @@ impl<'ir> Vm<'ir> {
         };
         Ok(Raised::new(ErrorCode::InvalidMember, message).with_hint(hint))
     }
+}
+
+/// A duplicate that a spread makes.
+fn spread_over(mut error: Failure, what: &str) -> Failure {
+    if error.code == ErrorCode::DuplicateMember
+        && let Some(name) = error
+            .message
+            .strip_prefix("Duplicate definition of member ")
+            .and_then(|rest| rest.strip_suffix('.'))
+    {
+        error.message = format!(
+            "Cannot spread object because the enclosing object already has a declaration of {what}{name}."
+        );
+    }
+    error
 }
