@@ -178,6 +178,10 @@ impl<'ir> Heap<'ir> {
         &self.byte_strings[id.index()]
     }
 
+    pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
+        &mut self.classes[id.index()]
+    }
+
     pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {
         &mut self.objects[id.index()]
     }
