@@ -42,13 +42,11 @@ impl IntSeq {
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
     }
 
-    /// What two sequences of the same numbers have in common: count, first number, step.
-    pub(crate) fn identity(self) -> (usize, i64, i64) {
-        match self.len() {
-            0 => (0, 0, 0),
-            1 => (1, self.start, 0),
-            count => (count, self.start, self.step),
-        }
+    /// What two equal sequences have in common: first number, step and count. Those without numbers are
+    /// all equal; those of a single number still differ by their steps.
+    pub(crate) fn identity(self) -> Option<(i64, i64, usize)> {
+        let count = self.len();
+        (count > 0).then_some((self.start, self.step, count))
     }
 
     /// The numbers in order.
@@ -142,6 +140,11 @@ arena! {
 }
 
 impl<'ir> Heap<'ir> {
+    /// All classes.
+    pub(crate) fn class_ids(&self) -> impl Iterator<Item = ClassId> {
+        (0..self.classes.len()).map(ClassId::at)
+    }
+
     /// The expression with this pattern, if there is one already.
     pub(crate) fn known_regex(&self, pattern: &str) -> Option<RegexId> {
         self.regex_of.get(pattern).copied()
@@ -173,6 +176,10 @@ impl<'ir> Heap<'ir> {
 
     pub(crate) fn bytes_of(&self, id: BytesId) -> &Arc<[u8]> {
         &self.byte_strings[id.index()]
+    }
+
+    pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
+        &mut self.classes[id.index()]
     }
 
     pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {

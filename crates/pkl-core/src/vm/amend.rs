@@ -140,6 +140,13 @@ impl<'ir> Vm<'ir> {
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
+        if body.ops.is_empty()
+            && body.members.is_empty()
+            && self.heap.object(parent).role == crate::heap::Role::Module
+        {
+            // Nothing is amended: it is still the module.
+            return Ok(parent);
+        }
         let base = self.stack.len();
         if body.code.frame_size > 0 {
             self.stack.extend_from_within(frame.base..frame.base + lazy.visible as usize);

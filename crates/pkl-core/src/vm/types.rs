@@ -274,7 +274,9 @@ impl<'ir> Vm<'ir> {
                 Err(error) => return Err(error),
             }
         }
-        if reasons.iter().any(|error| error.code == ErrorCode::ConstraintViolated) {
+        let class = self.class_of(value)?;
+        if reasons.len() == members.len() && members.iter().any(|&member| !self.is_plain(code, member, class))
+        {
             return self.union_reasons(value, code, ty, members, &reasons);
         }
         Err(self.union_mismatch(value, code, ty)?)
@@ -298,6 +300,7 @@ impl<'ir> Vm<'ir> {
         let told: Vec<String> = members
             .iter()
             .zip(reasons)
+            .filter(|(member, _)| !self.is_plain(code, **member, class))
             .map(|(&member, error)| {
                 let text = code.type_spans[member as usize].text(source);
                 let reason = error.message.replace('\n', "\n  ");
@@ -519,14 +522,7 @@ impl<'ir> Vm<'ir> {
 
     /// A value of a union or of a string literal's type was expected.
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
-        let module = self.store.module(code.module);
-        let text = code.type_spans[ty as usize].text(&module.source);
-        if let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] {
-            let literal = |&member: &TyIx| match &code.types[member as usize] {
-                Ty::StringLiteral(text) => pkl_data::literal::plain(text),
-                _ => String::new(),
-            };
-            let text = members.iter().map(literal).collect::<Vec<_>>().join("|");
+        if let Some(text) = literal_union_text(code, ty) {
             if !matches!(value, Value::String(_)) {
                 return self.mismatch_text(&text, value);
             }
@@ -534,13 +530,42 @@ impl<'ir> Vm<'ir> {
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
             return Ok(Raised::new(ErrorCode::TypeMismatch, message));
         }
-        if value.is_null() && matches!(&code.types[ty as usize], Ty::Union { .. }) {
-            let message = format!("Expected value of type `{text}`, but got `null`.\nValue: null");
-            return Ok(Raised::new(ErrorCode::TypeMismatch, message));
-        }
-        let text = text.to_owned();
-        self.mismatch_text(&text, value)
+        let module = self.store.module(code.module);
+        let text = code.type_spans[ty as usize].text(&module.source).to_owned();
+        let class = self.class_of(value)?;
+        let (name, shown) = (self.class_name(class), self.show_shallow(value)?);
+        let got = match &code.types[ty as usize] {
+            Ty::Union { .. } if value.is_null() => "`null`".to_owned(),
+            _ => format!("type `{name}`"),
+        };
+        let message = format!("Expected value of type `{text}`, but got {got}.\nValue: {shown}");
+        Ok(Raised::new(ErrorCode::TypeMismatch, message))
     }
+
+    /// Whether a value isn't of a type because of its class, or of which string it is: no reason to tell.
+    fn is_plain(&mut self, code: &'ir Code, ty: TyIx, class: ClassId) -> bool {
+        match &code.types[ty as usize] {
+            Ty::StringLiteral(_)
+            | Ty::Union { literals: Some(_), .. }
+            | Ty::Function { .. }
+            | Ty::Module(_) => true,
+            Ty::Named { .. } => match self.resolve_type(code, ty) {
+                Ok(Some(Resolved::Class(wanted))) => !self.is_subclass(class, wanted),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A union of string literals as messages show it.
+fn literal_union_text(code: &Code, ty: TyIx) -> Option<String> {
+    let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] else { return None };
+    let literals = members.iter().map(|&member| match &code.types[member as usize] {
+        Ty::StringLiteral(text) => pkl_data::literal::plain(text),
+        other => unreachable!("a member of a union of literals is one, not {other:?}"),
+    });
+    Some(literals.collect::<Vec<_>>().join("|"))
 }
 
 /// Whether an error says no more than that a value isn't of a type.
