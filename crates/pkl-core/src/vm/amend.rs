@@ -140,10 +140,7 @@ impl<'ir> Vm<'ir> {
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
-        if body.ops.is_empty()
-            && body.members.is_empty()
-            && self.heap.object(parent).role == crate::heap::Role::Module
-        {
+        if body.ops.is_empty() && body.members.is_empty() && self.heap.object(parent).is_module() {
             // Nothing is amended: it is still the module.
             return Ok(parent);
         }
