@@ -1,6 +1,7 @@
 //! `pkl-gen find [--seed N] [--programs N] [--findings N] [--known TEXT]… [--no-shrink]`: programs that the official binary
 //! and our evaluator don't agree on. `pkl-gen show <seed>`: the program of a seed. `pkl-gen stats [--seed N]
-//! [--programs N]`: what the official binary makes of programs, to see how much they show.
+//! [--programs N]`: what the official binary makes of programs, to see how much they show. `pkl-gen mutants
+//! [--programs N]`, with the feature `mutants`: whether programs find deliberate bugs of the evaluator.
 
 use pkl_corpus::Oracle;
 use pkl_gen::{Answer, Subject};
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
             },
         ),
         ["find", options @ ..] => options_of(options).map_or_else(usage, find),
+        #[cfg(feature = "mutants")]
+        ["mutants", options @ ..] => options_of(options).map_or_else(usage, mutants),
         ["stats", options @ ..] => options_of(options).map_or_else(usage, stats),
         _ => usage(),
     }
@@ -89,9 +92,28 @@ fn stats(options: Search) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// At least so many deliberate bugs must be found.
+#[cfg(feature = "mutants")]
+const MUTANTS: usize = 36;
+
+#[cfg(feature = "mutants")]
+fn mutants(options: Search) -> ExitCode {
+    let Some(oracle) = oracle() else { return ExitCode::FAILURE };
+    let hunted = pkl_gen::hunt(options.programs, &oracle, &Ours::quiet(), &|hunted| {
+        println!("{:?}: seed {}", hunted.mutant, hunted.seed.unwrap_or_default());
+    });
+    let alive: Vec<_> = hunted.iter().filter(|hunted| hunted.seed.is_none()).collect();
+    for hunted in &alive {
+        println!("{:?}: not found", hunted.mutant);
+    }
+    let found = hunted.len() - alive.len();
+    println!("{found} of {} mutants found within {} programs", hunted.len(), options.programs);
+    if found >= MUTANTS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
 fn find(options: Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(&options, &oracle, &Ours, &|finding| {
+    let findings = search(&options, &oracle, &Ours::quiet(), &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
     });
     eprintln!("{} programs, {} findings", options.programs, findings.len());

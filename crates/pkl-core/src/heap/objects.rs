@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::shapes::PropertyKey;
 use crate::ir;
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, FunctionId, ItemsId, ModuleId, ObjectId, ShapeId, Value};
 
 /// What is known of a member's value.
@@ -111,7 +112,9 @@ impl<'ir> Items<'ir> {
     pub(crate) fn inherit(&self) -> Self {
         let mut copy = self.clone();
         for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         copy
     }

@@ -8,6 +8,7 @@ use super::{Frame, Known, MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, Function, FunctionKind, Items, Object, ObjectFlags, Order, PropertyKey, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
+use crate::mutants::mutant;
 use crate::value::{ClassId, EnvId, ItemsId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
@@ -429,6 +430,9 @@ impl<'ir> Vm<'ir> {
             Op::When { condition, then, otherwise } => {
                 let frame = building.frame;
                 let holds = self.eval_condition(&body.code, *condition, &frame)?;
+                if !holds && mutant!(ElseIgnored) {
+                    return Ok(());
+                }
                 self.run_ops(building, if holds { then } else { otherwise }, env)
             }
             Op::For { key, value, iterable, body: ops } => {
@@ -438,6 +442,7 @@ impl<'ir> Vm<'ir> {
                 let pairs = self.iterate(iterated).map_err(located)?;
                 let base = frame.base;
                 for (item_key, item) in pairs {
+                    let item_key = if mutant!(ForKeyIsValue) { item } else { item_key };
                     self.tick()?;
                     if let Some(variable) = key {
                         let item_key = match variable.ty {
@@ -557,6 +562,10 @@ impl<'ir> Vm<'ir> {
         if !building.touched_elements.insert(index) {
             return Err(duplicate(&index.to_string()));
         }
+        if mutant!(OverrideAppends) {
+            building.items.elements.push(slot);
+            return Ok(());
+        }
         building.items.elements[index] = slot;
         Ok(())
     }
@@ -566,7 +575,12 @@ impl<'ir> Vm<'ir> {
         let candidates: Vec<(usize, Value)> = building.items.candidates(hash).collect();
         for (position, candidate) in candidates {
             if self.same(candidate, key)? {
-                if position >= building.inherited_entries || !building.touched_entries.insert(position) {
+                if mutant!(EntryOverrideIgnored) && position < building.inherited_entries {
+                    return Ok(());
+                }
+                if (position >= building.inherited_entries || !building.touched_entries.insert(position))
+                    && !mutant!(DuplicatesAllowed)
+                {
                     let shown = self.show(key)?;
                     return Err(duplicate(&shown));
                 }
@@ -609,6 +623,9 @@ impl<'ir> Vm<'ir> {
                 MemberRef::Entry(_, position) => building.items.entries[position as usize] = defined,
                 MemberRef::Property(_) => {}
             }
+            if mutant!(PredicateStopsEarly) {
+                break;
+            }
         }
         Ok(())
     }
@@ -633,6 +650,10 @@ impl<'ir> Vm<'ir> {
         let properties = has(|member| matches!(member, Spread::Property(..)));
         if !allowed(elements, entries, properties) {
             return Err(self.cannot_spread(building.class, value, properties)?);
+        }
+        let mut members = members;
+        if mutant!(SpreadReversed) {
+            members.reverse();
         }
         for member in members {
             match member {

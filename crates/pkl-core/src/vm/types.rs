@@ -8,6 +8,7 @@ use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Env, Object, ObjectFlags};
 use crate::ir::{Code, Ty, TyIx};
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// The application of an alias to type arguments.
@@ -196,7 +197,8 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn check_class(&mut self, value: Value, class: ClassId) -> Result<()> {
         let actual = self.class_of(value)?;
-        if actual == class || self.is_subclass(actual, class) {
+        let refused = mutant!(SubclassRefused) && matches!(value, Value::Object(_));
+        if actual == class || (self.is_subclass(actual, class) && !refused) {
             Ok(())
         } else {
             Err(self.mismatch(class, value)?)
@@ -222,6 +224,7 @@ impl<'ir> Vm<'ir> {
         }
         match result {
             Value::Bool(true) => Ok(()),
+            Value::Bool(false) if mutant!(ConstraintsIgnored) => Ok(()),
             Value::Bool(false) => {
                 let module = self.store.module(code.module);
                 let span = code.spans[constraint as usize];
@@ -258,7 +261,7 @@ impl<'ir> Vm<'ir> {
             )
             .count();
         let mut reasons = Vec::new();
-        for &member in members {
+        for &member in if mutant!(UnionFirstOnly) { &members[..1] } else { members } {
             if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
                 if self.is(value, code, member, frame)? {
                     return self.check_in(value, code, member, frame, mode);
@@ -372,7 +375,7 @@ impl<'ir> Vm<'ir> {
         let _ = class;
         match value {
             Value::List(_) | Value::Set(_) => {
-                if self.is_trivial(code, args[0]) {
+                if self.is_trivial(code, args[0]) || mutant!(ListUnchecked) {
                     return Ok(value);
                 }
                 let items = self.collection_items(value).unwrap_or_default();
@@ -482,6 +485,7 @@ impl<'ir> Vm<'ir> {
         if self.is_trivial(code, ty) {
             return Ok(Value::Object(object));
         }
+        let mode = if mutant!(ElementsCheckedEagerly) { Mode::Eager } else { mode };
         let Mode::Lazy { fresh } = mode else {
             let mut values = self.elements(object)?;
             values.extend(self.entries(object)?.into_iter().map(|(_, value)| value));
@@ -583,6 +587,9 @@ impl<'ir> Vm<'ir> {
     /// Checks an element or value of a collection that is being read.
     pub(crate) fn check_item(&mut self, object: ObjectId, value: Value) -> Result<Value> {
         let Some(check) = self.heap.object(object).check else { return Ok(value) };
+        if mutant!(ElementsUnchecked) {
+            return Ok(value);
+        }
         let (kept, frame) = self.enter_type_ref(check);
         let result = self.check(value, kept.code, kept.ty, &frame);
         self.stack.truncate(frame.base);
