@@ -16,7 +16,7 @@ fn main() {
     names.sort();
     let mut table = String::from("&[\n");
     for name in names {
-        let path = directory.join(format!("{name}.pkl"));
+        let path = directory.join(format!("{name}.pkl")).display().to_string();
         writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string can't fail");
     }
     table.push(']');

@@ -142,7 +142,7 @@ impl PathPattern {
                 (PathPart::AnyProperty, Step::Property(_))
                 | (PathPart::AnyKey, Step::Entry(_) | Step::Element(_)) => true,
                 (PathPart::Property(name), Step::Property(symbol)) => **name == *vm.text_of(*symbol),
-                (PathPart::Key(text), Step::Entry(key)) => *text == vm.to_text(*key)?,
+                (PathPart::Key(text), Step::Entry(key)) => *text == vm.library_text(*key)?,
                 _ => false,
             };
             if !matches {

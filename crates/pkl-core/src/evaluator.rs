@@ -228,7 +228,10 @@ impl Evaluator {
     /// # Errors
     /// Why the module can't be loaded or rendered.
     pub fn output_text(&self, module: &ModuleSource) -> Result<String, Error> {
-        self.session(module, |session| session.output_text())
+        self.session(module, |session| {
+            let rendered = session.output_text()?;
+            Ok(rendered)
+        })
     }
 
     /// `output.bytes` of a module.
@@ -236,7 +239,10 @@ impl Evaluator {
     /// # Errors
     /// Why the module can't be loaded or rendered.
     pub fn output_bytes(&self, module: &ModuleSource) -> Result<Vec<u8>, Error> {
-        self.session(module, |session| session.output_bytes())
+        self.session(module, |session| {
+            let rendered = session.output_bytes()?;
+            Ok(rendered)
+        })
     }
 
     /// The files of `output.files`, by path.
@@ -244,7 +250,10 @@ impl Evaluator {
     /// # Errors
     /// Why the module can't be loaded or one of its files rendered.
     pub fn output_files(&self, module: &ModuleSource) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-        self.session(module, |session| session.output_files())
+        self.session(module, |session| {
+            let rendered = session.output_files()?;
+            Ok(rendered)
+        })
     }
 
     /// Runs `work` with the values of one evaluation, on a thread with a stack fit for deep programs.
@@ -316,7 +325,7 @@ pub(crate) fn resolve_error(store: &Store, failure: Failure) -> Error {
 /// The place of a span.
 pub(crate) fn source_place(store: &Store, module: crate::ir::IrId, span: pkl_parser::Span) -> SourcePlace {
     let ir = store.module(module);
-    let (line, column, text) = store.line_of(ir, span.start);
+    let (line, column, text) = crate::store::line_of(ir, span.start);
     let inside = span.text(&ir.source).lines().next().unwrap_or_default().chars().count();
     SourcePlace {
         uri: Arc::clone(&ir.uri),

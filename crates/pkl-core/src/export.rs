@@ -88,9 +88,9 @@ impl Exporter {
                 }
                 Step::Entry(key) => {
                     let key = vm.show_shallow(key).ok()?;
-                    path.push_str(&format!("[{key}]"));
+                    path.extend(["[", &key, "]"]);
                 }
-                Step::Element(index) => path.push_str(&format!("[{index}]")),
+                Step::Element(index) => path.extend(["[", &index.to_string(), "]"]),
             }
         }
         let uri = &vm.main_module()?.uri;
@@ -159,7 +159,7 @@ impl Exporter {
     }
 
     fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
-        if vm.heap.object(object).flags.module && self.mode == Export::Strict {
+        if vm.heap.object(object).is_module() && self.mode == Export::Strict {
             vm.verify(object)?;
         }
         let class = vm.heap.object(object).class;
@@ -170,9 +170,16 @@ impl Exporter {
         let mut members = Vec::new();
         let listed = vm.members_of(object);
         // All members are evaluated before any of them is gone into.
-        for &(_, place) in &listed {
-            if self.mode == Export::Strict && vm.force(object, place).is_err() {
-                break;
+        for &(key, place) in &listed {
+            if self.mode == Export::Strict
+                && let Err(error) = vm.force(object, place)
+            {
+                let step = match key {
+                    MemberKey::Property(name) => Step::Property(name),
+                    MemberKey::Entry(key) => Step::Entry(key),
+                    MemberKey::Element(index) => Step::Element(index),
+                };
+                return self.member(vm, step, Err(error));
             }
         }
         for (key, place) in listed {

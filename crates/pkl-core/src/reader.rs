@@ -13,6 +13,8 @@ use std::time::Instant;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::host::{ModuleReader, ReadError, Resource, ResourceReader};
 
+const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
+
 /// What a URI must begin with to be allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
@@ -56,8 +58,18 @@ impl Readers {
 
     /// The absolute form of a module's URI as written in the module `base`.
     pub(crate) fn resolve_module(&self, base: &str, uri: &str) -> Result<String> {
+        if let Some(path) = uri.strip_prefix("file:")
+            && !path.starts_with('/')
+        {
+            let message = format!("Module URI `{uri}` has invalid syntax.");
+            let hint = "File URIs must have a path that starts with `/` (e.g. file:/path/to/my_module.pkl).\nTo resolve relative paths, remove the scheme prefix (remove \"file:\").";
+            return Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint));
+        }
         if has_scheme(uri) {
             return Ok(uri.to_owned());
+        }
+        if uri.starts_with('@') {
+            return Err(Raised::new(ErrorCode::NotFound, NO_PROJECT));
         }
         if let Some(rest) = uri.strip_prefix("...") {
             return self.resolve_triple_dot(base, rest);
@@ -90,7 +102,7 @@ impl Readers {
             previous = candidate;
             prefix.push_str("../");
         }
-        let message = format!("Cannot find module `.../{rest}` in any ancestor directory of `{base}`.");
+        let message = format!("Cannot find module `.../{rest}`.");
         Err(Raised::new(ErrorCode::NotFound, message))
     }
 
@@ -109,15 +121,9 @@ impl Readers {
     }
 
     /// The absolute form of a resource's URI as written in the module `base`.
-    pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
-        if let Some(position) = uri.find(|character: char| character == ' ' || character.is_control()) {
-            let message = format!("Resource URI `{uri}` has invalid syntax.");
-            let part = if uri[..position].contains('/') { "path" } else { "opaque part" };
-            return Err(
-                Raised::new(ErrorCode::InvalidUri, message).with_hint(format!("Illegal character in {part}"))
-            );
-        }
+    pub(crate) fn resolve_resource(base: &str, uri: &str) -> Result<String> {
         if has_scheme(uri) {
+            check_syntax(uri)?;
             return Ok(uri.to_owned());
         }
         resolve(base, uri).ok_or_else(|| {
@@ -158,11 +164,14 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        let absolute = Self::resolve_pattern(base, pattern)?;
         let Some(reader) = self.module_reader(&absolute) else {
-            return Err(Raised::new(ErrorCode::NotFound, no_reader("module", &absolute)));
+            return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
-        glob::expand(pattern, &absolute, reader.is_hierarchical(), deadline, &|uri| reader.list(uri))
+        let hierarchical = reader.is_hierarchical();
+        let request =
+            glob::Request { pattern, absolute: &absolute, hierarchical, directories: false, deadline };
+        glob::expand(&request, &|uri| reader.list(uri))
     }
 
     /// Names and URIs of the resources that match a pattern.
@@ -172,14 +181,20 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        let absolute = Self::resolve_pattern(base, pattern)?;
         let Some(reader) = self.resource_reader(&absolute) else {
-            return Err(Raised::new(ErrorCode::NotFound, no_reader("resource", &absolute)));
+            return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
-        glob::expand(pattern, &absolute, reader.is_hierarchical(), deadline, &|uri| reader.list(uri))
+        let hierarchical = reader.is_hierarchical();
+        if !hierarchical {
+            check_syntax(pattern)?;
+        }
+        let request =
+            glob::Request { pattern, absolute: &absolute, hierarchical, directories: true, deadline };
+        glob::expand(&request, &|uri| reader.list(uri))
     }
 
-    fn resolve_pattern(&self, base: &str, pattern: &str) -> Result<String> {
+    fn resolve_pattern(base: &str, pattern: &str) -> Result<String> {
         if has_scheme(pattern) {
             return Ok(pattern.to_owned());
         }
@@ -189,6 +204,23 @@ impl Readers {
                 format!("Cannot resolve relative URI `{pattern}` from module `{base}`."),
             )
         })
+    }
+}
+
+/// Whether a resource's absolute URI is one.
+fn check_syntax(uri: &str) -> Result<()> {
+    let invalid = |why: &str| {
+        let message = format!("Resource URI `{uri}` has invalid syntax.");
+        Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(why))
+    };
+    if uri.ends_with(':') && scheme(uri).is_some_and(|scheme| scheme.len() + 1 == uri.len()) {
+        return invalid("Expected scheme-specific part");
+    }
+    let illegal = |character: char| " {}|\\^<>\"`".contains(character) || character.is_control();
+    match uri.find(illegal) {
+        Some(position) if uri[..position].contains('/') => invalid("Illegal character in path"),
+        Some(_) => invalid("Illegal character in opaque part"),
+        None => Ok(()),
     }
 }
 
@@ -213,9 +245,7 @@ fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
             if what == "module" { "load" } else { "read" }
         ),
         ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
-        ReadError::NotGlobbable => {
-            format!("Cannot expand glob pattern `{uri}` because its scheme does not support globbing.")
-        }
+        ReadError::NotGlobbable => return glob::refused(uri, error),
         ReadError::Failed(reason) => format!("I/O error loading {what} `{uri}`.\n{reason}"),
         ReadError::InvalidUri(reason) => format!("{what} URI `{uri}` has invalid syntax.\n\n{reason}"),
     };

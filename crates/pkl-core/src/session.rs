@@ -148,7 +148,7 @@ impl<'s, 'ir> Session<'s, 'ir> {
     /// # Errors
     /// Why it can't be shown.
     pub fn text_of(&mut self, value: Handle) -> Result<String, Error> {
-        self.attempt(|vm| vm.to_display(value.0))
+        self.attempt(|vm| vm.display_text(value.0))
     }
 
     /// `output.text` of the module.
@@ -197,7 +197,7 @@ impl<'s, 'ir> Session<'s, 'ir> {
     }
 }
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     fn output_bytes(&mut self, output: Value) -> Result<Vec<u8>, Failure> {
         let bytes = self.read_property(output, self.words.bytes)?;
         let bytes = match bytes {

@@ -2,9 +2,7 @@
 
 use elsa::sync::FrozenVec;
 use pkl_parser::ast::TypeId;
-use pkl_parser::{
-    Interner, Origin, Span, Symbol, check_expression, check_module, parse_expression, parse_module,
-};
+use pkl_parser::{Interner, Origin, Symbol, check_expression, check_module, parse_expression, parse_module};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -16,6 +14,9 @@ use crate::ir::{
 use crate::lower::{self, Context, Numbers, Words};
 use crate::stdlib;
 
+/// A module's URI and text.
+type SourceKey = (Arc<str>, Arc<str>);
+
 /// What evaluations share.
 pub(crate) struct Store {
     pub(crate) interner: Arc<Interner>,
@@ -23,7 +24,7 @@ pub(crate) struct Store {
     pub(crate) words: Words,
     modules: FrozenVec<Box<ModuleIr>>,
     /// Modules by URI and text: a file that changed is another module.
-    known: Mutex<FxHashMap<(Arc<str>, Arc<str>), IrId>>,
+    known: Mutex<FxHashMap<SourceKey, IrId>>,
     base: OnceLock<IrId>,
     given: OnceLock<[Member; 3]>,
 }
@@ -213,18 +214,18 @@ impl Store {
         }
         module.supertypes.insert(place, Box::new(lower::lower_type(cx, scope, ty)))
     }
+}
 
-    /// Line and column of an offset in a module, counted from one, and the text of the line.
-    pub(crate) fn line_of<'a>(&self, module: &'a ModuleIr, offset: u32) -> (u32, u32, &'a str) {
-        let lines = module.lines.get_or_init(|| {
-            let ends = module.source.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
-            std::iter::once(0).chain(ends.map(|(_, next)| next)).collect()
-        });
-        let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
-        let start = lines[line] as usize;
-        let text = module.source[start..].lines().next().unwrap_or_default();
-        let until = module.source.get(start..offset as usize).unwrap_or_default();
-        let column = u32::try_from(until.chars().count() + 1).unwrap_or(u32::MAX);
-        (u32::try_from(line + 1).unwrap_or(u32::MAX), column, text)
-    }
+/// Line and column of an offset in a module, counted from one, and the text of the line.
+pub(crate) fn line_of(module: &ModuleIr, offset: u32) -> (u32, u32, &str) {
+    let lines = module.lines.get_or_init(|| {
+        let ends = module.source.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
+        std::iter::once(0).chain(ends.map(|(_, next)| next)).collect()
+    });
+    let line = lines.partition_point(|&start| start <= offset).saturating_sub(1);
+    let start = lines[line] as usize;
+    let text = module.source[start..].lines().next().unwrap_or_default();
+    let until = module.source.get(start..offset as usize).unwrap_or_default();
+    let column = u32::try_from(until.chars().count() + 1).unwrap_or(u32::MAX);
+    (u32::try_from(line + 1).unwrap_or(u32::MAX), column, text)
 }

@@ -4,7 +4,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        pub struct $name(pub(crate) u32);
+        pub(crate) struct $name(pub(crate) u32);
 
         impl $name {
             pub(crate) fn at(index: usize) -> Self {
@@ -63,7 +63,7 @@ ids! {
 
 /// A Pkl value. Ids name contents in the heap of the evaluation that made the value.
 #[derive(Clone, Copy, Debug)]
-pub enum Value {
+pub(crate) enum Value {
     /// `null`, with the default that amending it amends (`Null(x)`).
     Null(Option<NullId>),
     /// A `Boolean`.
@@ -104,10 +104,10 @@ pub enum Value {
 
 impl Value {
     /// The predefined `null`.
-    pub const NULL: Self = Self::Null(None);
+    pub(crate) const NULL: Self = Self::Null(None);
 
     /// Whether it is null.
-    pub const fn is_null(self) -> bool {
+    pub(crate) const fn is_null(self) -> bool {
         matches!(self, Self::Null(_))
     }
 }

@@ -9,6 +9,7 @@ pub mod error;
 pub mod identifier;
 pub mod literal;
 pub mod number;
+pub mod read;
 pub mod render;
 pub mod text;
 pub mod tree;

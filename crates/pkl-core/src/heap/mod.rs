@@ -7,8 +7,8 @@ mod strings;
 
 pub(crate) use collections::MapBuffer;
 pub(crate) use objects::{
-    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object,
-    ObjectFlags, Order, Slot, TypeAlias,
+    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object, Order,
+    Role, Slot, TypeAlias,
 };
 pub(crate) use shapes::{PropertyKey, Shapes};
 
@@ -25,7 +25,7 @@ use crate::value::{
 
 /// `IntSeq(start, end).step(step)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IntSeq {
+pub(crate) struct IntSeq {
     /// The first number.
     pub start: i64,
     /// The bound, inclusive.
@@ -36,20 +36,24 @@ pub struct IntSeq {
 
 impl IntSeq {
     /// How many numbers there are.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         let (start, end, step) = (i128::from(self.start), i128::from(self.end), i128::from(self.step));
         let count =
             if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
     }
 
-    /// Whether there are none.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
+    /// What two sequences of the same numbers have in common: count, first number, step.
+    pub(crate) fn identity(self) -> (usize, i64, i64) {
+        match self.len() {
+            0 => (0, 0, 0),
+            1 => (1, self.start, 0),
+            count => (count, self.start, self.step),
+        }
     }
 
     /// The numbers in order.
-    pub fn iter(self) -> impl Iterator<Item = i64> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = i64> {
         let mut next = Some(self.start);
         std::iter::from_fn(move || {
             let current = next?;
@@ -172,16 +176,12 @@ impl<'ir> Heap<'ir> {
         &self.byte_strings[id.index()]
     }
 
-    pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {
-        &mut self.objects[id.index()]
-    }
-
     pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
         &mut self.classes[id.index()]
     }
 
-    pub(crate) fn alias_mut(&mut self, id: TypeAliasId) -> &mut TypeAlias<'ir> {
-        &mut self.aliases[id.index()]
+    pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {
+        &mut self.objects[id.index()]
     }
 
     pub(crate) fn items_mut(&mut self, id: ItemsId) -> &mut Items<'ir> {
@@ -190,10 +190,6 @@ impl<'ir> Heap<'ir> {
 
     pub(crate) fn class_count(&self) -> usize {
         self.classes.len()
-    }
-
-    pub(crate) fn object_count(&self) -> usize {
-        self.objects.len()
     }
 
     pub(crate) fn add_slots(&mut self, slots: impl IntoIterator<Item = Slot<'ir>>) -> u32 {

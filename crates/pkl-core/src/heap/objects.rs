@@ -33,17 +33,18 @@ pub(crate) struct Slot<'ir> {
     pub(crate) env: Option<EnvId>,
 }
 
-/// Facts about an object.
+/// What an object is apart from its class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ObjectFlags {
+pub(crate) enum Role {
+    /// An object that a body made.
+    #[default]
+    Plain,
     /// It shows its parent's elements and entries, checked to a type.
-    pub(crate) view: bool,
+    View,
     /// It is a class's prototype: its own members are the class's declarations.
-    pub(crate) prototype: bool,
+    Prototype,
     /// It stands for a module.
-    pub(crate) module: bool,
-    /// All its members have been forced.
-    pub(crate) forced: bool,
+    Module,
 }
 
 /// An object.
@@ -66,7 +67,24 @@ pub(crate) struct Object<'ir> {
     pub(crate) env: Option<EnvId>,
     /// The body, if the object was made by one.
     pub(crate) body: Option<&'ir ir::Body>,
-    pub(crate) flags: ObjectFlags,
+    pub(crate) role: Role,
+}
+
+impl Object<'_> {
+    /// Whether it is a class's prototype.
+    pub(crate) fn is_prototype(&self) -> bool {
+        self.role == Role::Prototype
+    }
+
+    /// Whether it stands for a module.
+    pub(crate) fn is_module(&self) -> bool {
+        self.role == Role::Module
+    }
+
+    /// Whether it shows another object's members.
+    pub(crate) fn is_view(&self) -> bool {
+        self.role == Role::View
+    }
 }
 
 /// The kind of a member of a `Dynamic`, in the order in which members are shown.
@@ -85,6 +103,11 @@ pub(crate) struct Items<'ir> {
     pub(crate) hashes: Vec<u64>,
     pub(crate) entries: Vec<Slot<'ir>>,
     pub(crate) index: hashbrown::HashTable<u32>,
+    /// The types that inherited members are checked to: those of the collections that defined them.
+    /// Shorter than the members if the rest has none.
+    pub(crate) element_checks: Vec<Option<CheckId>>,
+    /// As `element_checks`, for entries.
+    pub(crate) entry_checks: Vec<Option<CheckId>>,
     /// For a `Dynamic`: all members in the order in which they are shown.
     pub(crate) order: Vec<Order>,
 }
@@ -108,9 +131,14 @@ impl<'ir> Items<'ir> {
         self.index.insert_unique(hash, position, |&position| hashes[position as usize]);
     }
 
-    /// A copy without values, for an object that amends the owner of these.
-    pub(crate) fn inherit(&self) -> Self {
+    /// A copy without values, for an object that amends the owner of these, whose members are checked to a
+    /// type or not.
+    pub(crate) fn inherit(&self, check: Option<CheckId>) -> Self {
         let mut copy = self.clone();
+        if check.is_some() {
+            copy.element_checks = vec![check; copy.elements.len()];
+            copy.entry_checks = vec![check; copy.entries.len()];
+        }
         for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
             if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
                 slot.cache = Cache::Empty;
@@ -155,8 +183,6 @@ pub(crate) enum FunctionKind<'ir> {
     },
     /// Returns its argument: what a mixin amends.
     Identity,
-    /// Returns the same value whatever the arguments.
-    Constant(Value),
     /// The default of a type, for `default` of listings and mappings.
     TypeDefault(CheckId),
 }

@@ -52,7 +52,7 @@ impl Shape {
 
 /// All shapes of one evaluation; equal key lists are one shape.
 pub(crate) struct Shapes {
-    shapes: Vec<Shape>,
+    all: Vec<Shape>,
     by_keys: HashTable<u32>,
     /// (shape, body) → shape, for bodies whose properties are known statically.
     grown: FxHashMap<(ShapeId, usize), ShapeId>,
@@ -60,7 +60,7 @@ pub(crate) struct Shapes {
 
 impl Default for Shapes {
     fn default() -> Self {
-        let mut shapes = Self { shapes: Vec::new(), by_keys: HashTable::new(), grown: FxHashMap::default() };
+        let mut shapes = Self { all: Vec::new(), by_keys: HashTable::new(), grown: FxHashMap::default() };
         shapes.intern(Vec::new());
         shapes
     }
@@ -71,19 +71,19 @@ impl Shapes {
     pub(crate) const EMPTY: ShapeId = ShapeId(0);
 
     pub(crate) fn get(&self, id: ShapeId) -> &Shape {
-        &self.shapes[id.index()]
+        &self.all[id.index()]
     }
 
     /// The shape of these keys in this order.
     pub(crate) fn intern(&mut self, keys: Vec<PropertyKey>) -> ShapeId {
         let hash = FxBuildHasher.hash_one(&keys[..]);
-        let shapes = &self.shapes;
+        let shapes = &self.all;
         if let Some(found) = self.by_keys.find(hash, |&id| *shapes[id as usize].keys == keys[..]) {
             return ShapeId(*found);
         }
-        let id = ShapeId::at(self.shapes.len());
-        self.shapes.push(Shape::new(keys.into_boxed_slice()));
-        let shapes = &self.shapes;
+        let id = ShapeId::at(self.all.len());
+        self.all.push(Shape::new(keys.into_boxed_slice()));
+        let shapes = &self.all;
         self.by_keys.insert_unique(hash, id.0, |&id| FxBuildHasher.hash_one(&*shapes[id as usize].keys));
         id
     }

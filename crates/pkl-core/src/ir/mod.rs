@@ -15,7 +15,7 @@ pub(crate) use module::{
     AliasIr, Body, ClassIr, ClassMembers, ImportIr, LazyBody, Member, MemberSource, Method, MethodCode,
     MethodKind, Modifiers, ModuleIr, ModuleLink, Op, Variable,
 };
-pub(crate) use scope::{Barrier, Found, FoundMethod, MethodRef, Name, Names, Scope, ScopeKind};
+pub(crate) use scope::{Found, FoundMethod, MethodRef, Name, Names, Scope, ScopeKind, TypeParameter};
 
 /// A place in a program that an evaluation may remember something about. Unique in a store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

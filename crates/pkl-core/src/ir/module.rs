@@ -74,6 +74,7 @@ pub(crate) struct ClassIr {
 pub(crate) struct ClassMembers {
     pub(crate) properties: Vec<Member>,
     pub(crate) methods: Vec<Arc<Method>>,
+    /// The scope of the members' code.
     pub(crate) scope: Arc<Scope>,
 }
 

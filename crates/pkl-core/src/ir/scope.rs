@@ -29,13 +29,13 @@ pub(crate) struct Names {
     pub(crate) methods: FxHashMap<Symbol, MethodRef>,
 }
 
-/// Why what is outside must be const.
+/// A type parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Barrier {
-    Class,
-    Annotation,
-    TypeAlias,
-    Const,
+pub(crate) enum TypeParameter {
+    /// Of an alias, which is applied to types: its position.
+    OfAlias(u32),
+    /// Of a class or method: nothing says what it stands for.
+    Free,
 }
 
 /// A kind of scope.
@@ -52,7 +52,7 @@ pub(crate) enum ScopeKind {
     /// Type parameters.
     TypeParameters { names: Box<[Symbol]>, alias: bool },
     /// From outside only const members may be used.
-    Barrier(Barrier),
+    Barrier,
 }
 
 /// A scope and those around it.
@@ -126,7 +126,7 @@ impl Scope {
                     depth += 1;
                     base = *new_base;
                 }
-                ScopeKind::Barrier(_) => barrier = true,
+                ScopeKind::Barrier => barrier = true,
                 _ => {}
             }
         }
@@ -148,7 +148,7 @@ impl Scope {
                     }
                     level += 1;
                 }
-                ScopeKind::Barrier(_) => barrier = true,
+                ScopeKind::Barrier => barrier = true,
                 _ => {}
             }
         }
@@ -168,7 +168,7 @@ impl Scope {
                     }
                 }
                 ScopeKind::This { .. } if !outermost => return false,
-                ScopeKind::Barrier(_) => barrier = true,
+                ScopeKind::Barrier => barrier = true,
                 _ => {}
             }
         }
@@ -198,12 +198,12 @@ impl Scope {
         u32::try_from(objects).expect("nesting is bounded by the parser")
     }
 
-    /// The type parameter of this name: its position if an alias declares it.
-    pub(crate) fn type_parameter(&self, name: Symbol) -> Option<Option<u32>> {
+    /// The type parameter of this name.
+    pub(crate) fn type_parameter(&self, name: Symbol) -> Option<TypeParameter> {
         self.chain().find_map(|scope| match &scope.kind {
             ScopeKind::TypeParameters { names, alias } => {
                 let position = names.iter().zip(0..).find(|(candidate, _)| **candidate == name)?.1;
-                Some(alias.then_some(position))
+                Some(if *alias { TypeParameter::OfAlias(position) } else { TypeParameter::Free })
             }
             _ => None,
         })

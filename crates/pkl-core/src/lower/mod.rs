@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::ir::{
-    Barrier, Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
+    Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
     MethodKind, ModuleIr, Names, Parameter, Scope, ScopeKind, Site, Ty, TyIx,
 };
 
@@ -41,7 +41,6 @@ impl Numbers {
 pub(crate) struct Context<'a> {
     pub(crate) module: IrId,
     pub(crate) ast: &'a Ast,
-    pub(crate) source: &'a str,
     pub(crate) interner: &'a Interner,
     pub(crate) numbers: &'a Numbers,
     /// The names of the base module, unless it is the base module that is lowered.
@@ -173,7 +172,7 @@ fn captured(scope: &Arc<Scope>, visible: u32, base: u32) -> Arc<Scope> {
 /// The code of a member's value.
 pub(crate) fn lower_member(cx: Context<'_>, member: &Member) -> Code {
     let scope = if member.modifiers.contains(ast::ModifierKind::Const) {
-        member.scope.inside(ScopeKind::Barrier(Barrier::Const))
+        member.scope.inside(ScopeKind::Barrier)
     } else {
         Arc::clone(&member.scope)
     };
@@ -217,7 +216,7 @@ pub(crate) fn lower_expression(cx: Context<'_>, scope: &Arc<Scope>, expr: ast::E
 
 /// The code of an annotation: the object it stands for.
 pub(crate) fn lower_annotation(cx: Context<'_>, scope: &Arc<Scope>, annotation: &ast::Annotation) -> Code {
-    let scope = scope.inside(ScopeKind::Barrier(Barrier::Annotation));
+    let scope = scope.inside(ScopeKind::Barrier);
     let mut lowerer = Lowerer::new(cx, scope, 0);
     let ty = lowerer.ty(annotation.ty);
     let root = match annotation.body {
@@ -235,7 +234,7 @@ pub(crate) fn lower_method(cx: Context<'_>, method: &Method) -> MethodCode {
     let declared = &cx.ast[method.ast];
     let mut scope = Arc::clone(method.scope.get().expect("a method's scope is set with its class"));
     if method.modifiers.contains(ast::ModifierKind::Const) {
-        scope = scope.inside(ScopeKind::Barrier(Barrier::Const));
+        scope = scope.inside(ScopeKind::Barrier);
     }
     if !declared.type_params.is_empty() {
         let names = cx.ast[declared.type_params].iter().map(|parameter| parameter.name.symbol).collect();
@@ -270,7 +269,7 @@ pub(crate) fn context<'a>(
     words: &'a Words,
     base: Option<&'a Names>,
 ) -> Context<'a> {
-    Context { module: module.id, ast: &module.ast, source: &module.source, interner, numbers, base, words }
+    Context { module: module.id, ast: &module.ast, interner, numbers, base, words }
 }
 
 /// A definition without code.

@@ -8,8 +8,8 @@ use super::body::method;
 use super::{Context, Numbers, Words};
 use crate::heap::PropertyKey;
 use crate::ir::{
-    AliasIr, Barrier, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers,
-    ModuleIr, ModuleLink, Name, Names, Scope, ScopeKind,
+    AliasIr, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers, ModuleIr,
+    ModuleLink, Name, Names, Scope, ScopeKind,
 };
 
 /// Lowers the outline of a module: its names. Classes and bodies follow when they are used.
@@ -23,7 +23,7 @@ pub(crate) fn lower_module(
     words: &Words,
 ) -> ModuleIr {
     let Parsed { ast, root, .. } = parsed;
-    let cx = Context { module: id, ast: &ast, source: &source, interner, numbers, base: None, words };
+    let cx = Context { module: id, ast: &ast, interner, numbers, base: None, words };
     let name = module_name(cx, root, uri);
     let simple_name = interner.intern(name.rsplit('.').next().unwrap_or_default());
     let modifiers = root.decl.map(|decl| ast.modifier_set(decl.modifiers)).unwrap_or_default();
@@ -35,8 +35,8 @@ pub(crate) fn lower_module(
     let imports = imports(cx, root);
     let names = Arc::new(module_names(cx, root, &imports));
     let scope = Scope::root(ScopeKind::Object(Arc::clone(&names)));
-    let class_scope = scope.inside(ScopeKind::Barrier(Barrier::Class));
-    let alias_scope = scope.inside(ScopeKind::Barrier(Barrier::TypeAlias));
+    let class_scope = scope.inside(ScopeKind::Barrier);
+    let alias_scope = scope.inside(ScopeKind::Barrier);
     let mut classes = Vec::new();
     let mut aliases = Vec::new();
     for member in &ast[root.members] {

@@ -4,7 +4,7 @@ use pkl_parser::ast::{self, TypeKind};
 use std::sync::Arc;
 
 use super::Lowerer;
-use crate::ir::{ScopeKind, Ty, TyIx};
+use crate::ir::{ScopeKind, Ty, TyIx, TypeParameter};
 
 impl Lowerer<'_> {
     /// Lowers a type.
@@ -44,7 +44,10 @@ impl Lowerer<'_> {
         if let [single] = path[..]
             && let Some(parameter) = self.scope.type_parameter(single)
         {
-            return parameter.map_or(Ty::Variable(single), Ty::AliasParameter);
+            return match parameter {
+                TypeParameter::OfAlias(position) => Ty::AliasParameter(position),
+                TypeParameter::Free => Ty::Variable(single),
+            };
         }
         let args = self.cx.ast[args].iter().map(|&arg| self.ty(arg)).collect();
         Ty::Named { path, args, site: self.cx.numbers.site() }

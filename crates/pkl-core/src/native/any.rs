@@ -27,7 +27,7 @@ fn get_class(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 }
 
 fn to_string(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
-    let text = vm.to_text(this)?;
+    let text = vm.library_text(this)?;
     Ok(vm.heap.string(text))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::IntSeq;
-use crate::value::{ClassId, FunctionId, ListId, MapId, ObjectId, SetId, Value};
+use crate::value::{ClassId, ListId, MapId, ObjectId, SetId, Value};
 use crate::vm::Vm;
 use pkl_data::number::Number;
 
@@ -31,8 +31,6 @@ take! {
     map: Map => MapId,
     /// An object.
     object: Object => ObjectId,
-    /// A function.
-    function: Function => FunctionId,
     /// A class.
     class: Class => ClassId,
 }
@@ -113,7 +111,7 @@ pub(crate) fn join(vm: &mut Vm<'_>, items: &[Value], separator: &str) -> Result<
         if position > 0 {
             joined.push_str(separator);
         }
-        joined.push_str(&vm.to_text(item)?);
+        joined.push_str(&vm.library_text(item)?);
         vm.check_count(joined.len() / size_of::<Value>())?;
     }
     Ok(vm.heap.string(joined))

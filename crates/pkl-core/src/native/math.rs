@@ -134,7 +134,7 @@ fn float_is_power_of_two(number: f64) -> bool {
     let fraction = number.to_bits() & FRACTION;
     number > 0.0
         && number.is_finite()
-        && (if number.is_normal() { fraction == 0 } else { fraction.count_ones() == 1 })
+        && (if number.is_normal() { fraction == 0 } else { fraction.is_power_of_two() })
 }
 
 fn min(_: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {

@@ -52,10 +52,12 @@ mod mapping;
 mod math;
 mod module;
 mod number;
+mod parse;
 mod platform;
 pub(crate) mod reflect;
 mod regex;
 pub(crate) mod render;
+mod render_more;
 mod set;
 mod string;
 mod string_search;
@@ -103,8 +105,10 @@ static TABLES: &[(Table, Table)] = &[
     (&[], reflect::DECLARATION),
     (&[], reflect::MEMBER),
     (number::METHODS, number::PROPERTIES),
+    (parse::METHODS, &[]),
     (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
+    (render_more::METHODS, &[]),
     (set::METHODS, set::PROPERTIES),
     (string::METHODS, string::PROPERTIES),
     (string_search::METHODS, &[]),

@@ -139,7 +139,7 @@ fn to_char(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 }
 
 /// A number with a comma before each group of three digits.
-fn grouped(number: i64) -> String {
+pub(super) fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::from(if number < 0 { "-" } else { "" });
     for (index, digit) in digits.char_indices() {

@@ -42,7 +42,7 @@ fn regex(vm: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
         return Ok(Value::Regex(known));
     }
     let compiled = pkl_regex::Regex::new(pattern).map_err(|error| {
-        Raised::new(ErrorCode::InvalidArgument, format!("Syntax error in regex `{pattern}`:\n{error}"))
+        Raised::new(ErrorCode::InvalidArgument, format!("Syntax error in regex `{pattern}`: {error}"))
     })?;
     Ok(Value::Regex(vm.heap.make_regex(compiled)))
 }

@@ -6,6 +6,7 @@ use pkl_data::number;
 use pkl_data::text;
 use pkl_data::tree::Tree;
 
+use super::number::grouped;
 use super::{Table, args};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::value::Value;
@@ -71,7 +72,10 @@ fn about(code: ErrorCode, message: impl std::fmt::Display, text: &str) -> Failur
 fn natural(value: Value) -> Result<usize> {
     let number = args::int(value);
     usize::try_from(number).map_err(|_| {
-        Raised::new(ErrorCode::InvalidArgument, format!("Expected a positive number, but got `{number}`."))
+        Raised::new(
+            ErrorCode::InvalidArgument,
+            format!("Expected a positive number, but got `{}`.", grouped(number)),
+        )
     })
 }
 

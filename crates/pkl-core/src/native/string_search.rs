@@ -83,9 +83,10 @@ fn position(vm: &Vm<'_>, this: Value, pattern: Value, last: bool) -> Result<Opti
     let sought = Sought::of(vm, pattern);
     let text = vm.str(this);
     let mut budget = vm.regex_budget();
-    let found = match last {
-        false => sought.pattern().find_first(text, &mut budget),
-        true => sought.pattern().find_last(text, &mut budget),
+    let found = if last {
+        sought.pattern().find_last(text, &mut budget)
+    } else {
+        sought.pattern().find_first(text, &mut budget)
     };
     let found = found.map_err(limit_exceeded)?;
     Ok(found.map(|found| args::count(text::index_of_byte(text, found.start()))))
@@ -166,6 +167,8 @@ fn replace_mapped(vm: &mut Vm<'_>, this: Value, args: &[Value], which: Which) ->
                 return Err(vm.mismatch(class, other)?);
             }
         };
+        // The official evaluator escapes the text for a single replacement, and leaves it so.
+        let piece = if which == Which::All { piece } else { piece.replace('\\', "\\\\").replace('$', "\\$") };
         pieces.push((found, piece));
     }
     Ok(vm.heap.string(text::splice(&text, &pieces)))

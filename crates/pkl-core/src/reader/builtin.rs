@@ -129,7 +129,7 @@ pub(crate) fn file_uri(path: &Path) -> std::io::Result<String> {
         if plain {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            uri.extend(["%".to_owned(), format!("{byte:02X}")]);
         }
     }
     Ok(uri)
@@ -143,7 +143,7 @@ impl ModuleReader for FileReader {
     fn read(&self, uri: &str) -> Result<String, ReadError> {
         let path = self.path(uri)?;
         if path.is_dir() {
-            return Err(ReadError::NotFound);
+            return Err(ReadError::Failed("IOException: Is a directory".to_owned()));
         }
         fs::read_to_string(path).map_err(|error| io_error(&error))
     }
@@ -193,7 +193,7 @@ impl ModulePathReader {
         found.find(|candidate| candidate.exists()).ok_or(ReadError::NotFound)
     }
 
-    fn list_all(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
+    fn list_all(&self, uri: &str) -> Vec<Listed> {
         let path = percent_decode(uri.strip_prefix("modulepath:").unwrap_or(uri).trim_start_matches('/'));
         let mut listed: BTreeMap<String, bool> = BTreeMap::new();
         for directory in &self.directories {
@@ -204,7 +204,7 @@ impl ModulePathReader {
                 }
             }
         }
-        Ok(listed.into_iter().map(|(name, is_directory)| Listed { name, is_directory }).collect())
+        listed.into_iter().map(|(name, is_directory)| Listed { name, is_directory }).collect()
     }
 }
 
@@ -215,10 +215,6 @@ impl ModuleReader for ModulePathReader {
 
     fn read(&self, uri: &str) -> Result<String, ReadError> {
         fs::read_to_string(self.find(uri)?).map_err(|error| io_error(&error))
-    }
-
-    fn list(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
-        self.list_all(uri)
     }
 }
 
@@ -233,7 +229,7 @@ impl ResourceReader for ModulePathReader {
     }
 
     fn list(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
-        self.list_all(uri)
+        Ok(self.list_all(uri))
     }
 }
 

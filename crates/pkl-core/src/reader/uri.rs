@@ -38,7 +38,36 @@ pub(crate) fn resolve(base: &str, relative: &str) -> Option<String> {
         let directory = &path[..=path.rfind('/')?];
         format!("{directory}{relative}")
     };
-    Some(head + &normalise(&joined))
+    let normal = normalise(&joined);
+    // What comes after a hash is no path of a URI and stands as it is.
+    Some(if head.ends_with('#') { head + &normal } else { head + &encode_fresh(&normal, path) })
+}
+
+/// Encodes what was added to an encoded path.
+fn encode_fresh(joined: &str, base: &str) -> String {
+    let directory = &base[..base.rfind('/').map_or(0, |slash| slash + 1)];
+    match joined.strip_prefix(directory) {
+        Some(added) => format!("{directory}{}", encode_path(added)),
+        None => {
+            let shared = joined.bytes().zip(base.bytes()).take_while(|(a, b)| a == b).count();
+            let shared = joined[..shared].rfind('/').map_or(0, |slash| slash + 1);
+            format!("{}{}", &joined[..shared], encode_path(&joined[shared..]))
+        }
+    }
+}
+
+/// A path as part of a URI.
+pub(crate) fn encode_path(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for character in path.chars() {
+        match character {
+            ' ' | '%' | '?' | '#' | '<' | '>' | '"' | '{' | '}' | '|' | '\\' | '^' | '`' => {
+                encoded.extend(["%".to_owned(), format!("{:02X}", u32::from(character))]);
+            }
+            other => encoded.push(other),
+        }
+    }
+    encoded
 }
 
 /// Takes `.` and `..` out of a path.
@@ -78,6 +107,13 @@ mod tests {
             resolve("package://example.com/birds@1.0.0#/a/b.pkl", "c.pkl").as_deref(),
             Some("package://example.com/birds@1.0.0#/a/c.pkl")
         );
+    }
+
+    #[test]
+    fn relative_paths_are_encoded() {
+        let base = "file:///a%20b/c.pkl";
+        assert_eq!(resolve(base, "d e.pkl").as_deref(), Some("file:///a%20b/d%20e.pkl"));
+        assert_eq!(resolve(base, "../x#y.pkl").as_deref(), Some("file:///x%23y.pkl"));
     }
 
     #[test]

@@ -1,15 +1,14 @@
 //! Making objects: a body amends a parent.
 
-use pkl_parser::ast::ModifierKind;
 use rustc_hash::FxHashSet;
 use std::ptr::from_ref;
 
 use super::{Frame, Known, MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, Function, FunctionKind, Items, Object, ObjectFlags, Order, PropertyKey, Slot};
+use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
 use crate::mutants::mutant;
-use crate::value::{ClassId, EnvId, ItemsId, ObjectId, ShapeId, Value};
+use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
 const NO_PROPERTY: &str = "Objects of type `Listing` and `Mapping` can only have a `default` property (and `local` properties). If you did not mean to set a property, you probably got the syntax wrong. For example, `obj { name = \"Pigeon\" }` sets a property, whereas `obj { [\"name\"] = \"Pigeon\" }` adds an entry.";
@@ -35,24 +34,24 @@ pub(crate) enum ObjectKind {
 }
 
 /// An object that a body is building.
-struct Building<'ir> {
-    body: &'ir Body,
-    object: ObjectId,
-    parent: ObjectId,
-    class: ClassId,
-    kind: ObjectKind,
+pub(super) struct Building<'ir> {
+    pub(super) body: &'ir Body,
+    pub(super) object: ObjectId,
+    pub(super) parent: ObjectId,
+    pub(super) class: ClassId,
+    pub(super) kind: ObjectKind,
     /// Where the keys and conditions of the body run.
-    frame: Frame<'ir>,
-    properties: Vec<(PropertyKey, Slot<'ir>)>,
+    pub(super) frame: Frame<'ir>,
+    pub(super) properties: Vec<(PropertyKey, Slot<'ir>)>,
     /// The new members in the order of their definition.
-    order: Vec<Order>,
+    pub(super) order: Vec<Order>,
     /// Whether members were generated: then that order counts.
-    generated: bool,
-    items: Items<'ir>,
-    inherited_elements: usize,
-    inherited_entries: usize,
-    touched_elements: FxHashSet<usize>,
-    touched_entries: FxHashSet<usize>,
+    pub(super) generated: bool,
+    pub(super) items: Items<'ir>,
+    pub(super) inherited_elements: usize,
+    pub(super) inherited_entries: usize,
+    pub(super) touched_elements: FxHashSet<usize>,
+    pub(super) touched_entries: FxHashSet<usize>,
 }
 
 impl<'ir> Vm<'ir> {
@@ -141,6 +140,13 @@ impl<'ir> Vm<'ir> {
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
+        if body.ops.is_empty()
+            && body.members.is_empty()
+            && self.heap.object(parent).role == crate::heap::Role::Module
+        {
+            // Nothing is amended: it is still the module.
+            return Ok(parent);
+        }
         let base = self.stack.len();
         if body.code.frame_size > 0 {
             self.stack.extend_from_within(frame.base..frame.base + lazy.visible as usize);
@@ -163,7 +169,7 @@ impl<'ir> Vm<'ir> {
         };
         let parent_object = self.heap.object(parent);
         let (class, check) = (parent_object.class, None);
-        if self.heap.class(class).modifiers.contains(ModifierKind::External) {
+        if self.heap.class(class).modifiers.contains(pkl_parser::ast::ModifierKind::External) {
             return Err(self.not_instantiable(class));
         }
         let object = self.heap.add_object(Object {
@@ -177,7 +183,7 @@ impl<'ir> Vm<'ir> {
             check,
             env,
             body: Some(body),
-            flags: ObjectFlags::default(),
+            role: Role::Plain,
         });
         if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
@@ -220,7 +226,8 @@ impl<'ir> Vm<'ir> {
         target.shape = shape;
         target.slots = slots;
         if let Some(items) = old_items {
-            let mut inherited = self.heap.items(items).inherit();
+            let check = self.heap.object(parent).check;
+            let mut inherited = self.heap.items(items).inherit(check);
             if kind == ObjectKind::Dynamic {
                 let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
                 inherited.order.extend(new_keys.map(Order::Property));
@@ -279,7 +286,7 @@ impl<'ir> Vm<'ir> {
     ) -> Result<()> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
-            Some(items) => self.heap.items(items).inherit(),
+            Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
             None => Items::default(),
         };
         if kind == ObjectKind::Dynamic && items.order.is_empty() {
@@ -502,7 +509,7 @@ impl<'ir> Vm<'ir> {
         Ok(())
     }
 
-    fn push_property(&self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) {
+    pub(super) fn push_property(&self, building: &mut Building<'ir>, key: PropertyKey, slot: Slot<'ir>) {
         if self.heap.find_property(building.parent, key).is_none() {
             building.order.push(Order::Property(key));
         }
@@ -515,7 +522,7 @@ impl<'ir> Vm<'ir> {
         Raised::new(ErrorCode::InvalidMember, message).with_hint(hint)
     }
 
-    fn add_element(&mut self, building: &mut Building<'ir>, slot: Slot<'ir>) -> Result<()> {
+    pub(super) fn add_element(&mut self, building: &mut Building<'ir>, slot: Slot<'ir>) -> Result<()> {
         if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
             return Err(self.cannot_have(building.class, "an element"));
         }
@@ -534,7 +541,7 @@ impl<'ir> Vm<'ir> {
                     _ => building.items.elements.len(),
                 };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
-                    Some(index) => self.override_element(building, index, slot),
+                    Some(index) => override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
                     None => {
                         let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
@@ -553,24 +560,12 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn override_element(
+    pub(super) fn put_entry(
         &mut self,
         building: &mut Building<'ir>,
-        index: usize,
+        key: Value,
         slot: Slot<'ir>,
     ) -> Result<()> {
-        if !building.touched_elements.insert(index) {
-            return Err(duplicate(&index.to_string()));
-        }
-        if mutant!(OverrideAppends) {
-            building.items.elements.push(slot);
-            return Ok(());
-        }
-        building.items.elements[index] = slot;
-        Ok(())
-    }
-
-    fn put_entry(&mut self, building: &mut Building<'ir>, key: Value, slot: Slot<'ir>) -> Result<()> {
         let hash = self.hash(key)?;
         let candidates: Vec<(usize, Value)> = building.items.candidates(hash).collect();
         for (position, candidate) in candidates {
@@ -585,6 +580,9 @@ impl<'ir> Vm<'ir> {
                     return Err(duplicate(&shown));
                 }
                 building.items.entries[position] = slot;
+                if let Some(check) = building.items.entry_checks.get_mut(position) {
+                    *check = None;
+                }
                 return Ok(());
             }
         }
@@ -616,202 +614,39 @@ impl<'ir> Vm<'ir> {
                 continue;
             }
             let defined = slot(member, building.object, env);
-            match place {
-                MemberRef::Element(_, position) => {
-                    building.items.elements[position as usize] = defined;
+            let result = match place {
+                MemberRef::Element(_, position) => override_element(building, position as usize, defined),
+                MemberRef::Entry(items, position) => {
+                    let key = self.heap.items(items).keys[position as usize];
+                    self.put_entry(building, key, defined)
                 }
-                MemberRef::Entry(_, position) => building.items.entries[position as usize] = defined,
-                MemberRef::Property(_) => {}
-            }
+                MemberRef::Property(_) => Ok(()),
+            };
+            result.map_err(|error| error.locate(member.module, member.span))?;
             if mutant!(PredicateStopsEarly) {
                 break;
             }
         }
         Ok(())
     }
-
-    /// A member that has this value, whatever the receiver.
-    pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
-        let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
-        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
-    }
-
-    fn spread(&mut self, building: &mut Building<'ir>, value: Value) -> Result<()> {
-        let allowed = |elements: bool, entries: bool, properties: bool| match building.kind {
-            ObjectKind::Dynamic => true,
-            ObjectKind::Listing => !entries && !properties,
-            ObjectKind::Mapping => !elements && !properties,
-            ObjectKind::Typed => !elements && !entries,
-        };
-        let members = self.spread_members(value)?;
-        let has = |wanted: fn(&Spread) -> bool| members.iter().any(wanted);
-        let elements = has(|member| matches!(member, Spread::Element(_)));
-        let entries = has(|member| matches!(member, Spread::Entry(..)));
-        let properties = has(|member| matches!(member, Spread::Property(..)));
-        if !allowed(elements, entries, properties) {
-            return Err(self.cannot_spread(building.class, value, properties)?);
-        }
-        let mut members = members;
-        if mutant!(SpreadReversed) {
-            members.reverse();
-        }
-        for member in members {
-            match member {
-                Spread::Element(value) => {
-                    let slot = self.given(building.object, value);
-                    self.add_element(building, slot)?;
-                }
-                Spread::Entry(key, value) => {
-                    let slot = self.given(building.object, value);
-                    self.put_entry(building, key, slot)?;
-                }
-                Spread::Property(name, value) => {
-                    if building.kind == ObjectKind::Typed {
-                        self.check_assignable(building.class, name, false)?;
-                    }
-                    let slot = self.given(building.object, value);
-                    let key = PropertyKey::Named(name);
-                    if building.properties.iter().any(|(known, _)| *known == key) {
-                        let name = self.text_of(name);
-                        let message = format!(
-                            "Cannot spread object because the enclosing object already has a declaration of property `{name}`."
-                        );
-                        return Err(Raised::new(ErrorCode::DuplicateMember, message));
-                    }
-                    self.push_property(building, key, slot);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn cannot_spread(&mut self, class: ClassId, value: Value, properties: bool) -> Result<Failure> {
-        if properties && let Value::Object(_) = value {
-            let into = self.class_name(class);
-            let message = format!("Cannot spread object containing properties into object of type `{into}`.");
-            return Ok(Raised::new(ErrorCode::InvalidMember, message));
-        }
-        let from = self.class_of(value)?;
-        let (from, into, shown) = (self.class_name(from), self.class_name(class), self.show_shallow(value)?);
-        let message =
-            format!("Cannot spread value of type `{from}` into object of type `{into}`.\nValue: {shown}");
-        let hint = match value {
-            Value::Map(_) => "`Map` can only be spread into objects of type `Dynamic` and `Mapping`.",
-            Value::List(_) | Value::Set(_) => {
-                "`List` and `Set` can only be spread into objects of type `Dynamic` and `Listing`."
-            }
-            Value::IntSeq(_) => "`IntSeq` can only be spread into objects of type `Dynamic` and `Listing`.",
-            Value::Bytes(_) => "`Bytes` can only be spread into objects of type `Dynamic` and `Listing`.",
-            _ => return Ok(Raised::new(ErrorCode::InvalidMember, message)),
-        };
-        Ok(Raised::new(ErrorCode::InvalidMember, message).with_hint(hint))
-    }
-
-    /// An object with these elements.
-    pub(crate) fn make_listing(&mut self, values: &[Value]) -> Result<Value> {
-        let class = self.known(Known::Listing)?;
-        let object = self.new_instance(class);
-        let elements = values.iter().map(|&value| self.given(object, value)).collect();
-        self.set_items(object, Items { elements, ..Items::default() });
-        Ok(Value::Object(object))
-    }
-
-    /// A `Mapping` with these entries.
-    pub(crate) fn make_mapping(&mut self, entries: &[(Value, Value)]) -> Result<Value> {
-        let class = self.known(Known::Mapping)?;
-        let object = self.new_instance(class);
-        self.give_entries(object, entries, Vec::new())?;
-        Ok(Value::Object(object))
-    }
-
-    fn give_entries(
-        &mut self,
-        object: ObjectId,
-        entries: &[(Value, Value)],
-        order: Vec<Order>,
-    ) -> Result<ItemsId> {
-        let mut items = Items { order, ..Items::default() };
-        for &(key, value) in entries {
-            let hash = self.hash(key)?;
-            let slot = self.given(object, value);
-            items.push_entry(hash, key, slot);
-        }
-        self.set_items(object, items);
-        Ok(self.heap.object(object).items.expect("it was just set"))
-    }
-
-    /// A `Dynamic` with these members.
-    pub(crate) fn make_dynamic(
-        &mut self,
-        properties: &[(pkl_parser::Symbol, Value)],
-        entries: &[(Value, Value)],
-        elements: &[Value],
-    ) -> Result<Value> {
-        let class = self.known(Known::Dynamic)?;
-        let object = self.new_instance(class);
-        self.give_properties(object, properties);
-        if !entries.is_empty() || !elements.is_empty() {
-            let shape = self.heap.object(object).shape;
-            let mut order: Vec<Order> =
-                self.heap.shapes.get(shape).keys().iter().copied().map(Order::Property).collect();
-            order.extend((0..entries.len()).map(|position| Order::Entry(narrow(position))));
-            order.extend((0..elements.len()).map(|position| Order::Element(narrow(position))));
-            let items = self.give_entries(object, entries, order)?;
-            for &value in elements {
-                let slot = self.given(object, value);
-                self.heap.items_mut(items).elements.push(slot);
-            }
-        }
-        Ok(Value::Object(object))
-    }
-
-    /// An instance of a class with these properties; the others have their defaults.
-    pub(crate) fn make_typed(&mut self, class: ClassId, properties: &[(pkl_parser::Symbol, Value)]) -> Value {
-        let object = self.new_instance(class);
-        self.give_properties(object, properties);
-        Value::Object(object)
-    }
-
-    fn give_properties(&mut self, object: ObjectId, properties: &[(pkl_parser::Symbol, Value)]) {
-        let shape = self.heap.object(object).shape;
-        let keys = properties.iter().map(|(name, _)| PropertyKey::Named(*name));
-        let grown = self.heap.shapes.grow_once(shape, keys);
-        self.regrow(object, grown);
-        for &(name, value) in properties {
-            let mut slot = self.given(object, value);
-            slot.cache = Cache::Empty;
-            self.put_property(object, PropertyKey::Named(name), slot);
-        }
-    }
-
-    /// An instance of a class that defines nothing itself.
-    pub(crate) fn new_instance(&mut self, class: ClassId) -> ObjectId {
-        let prototype = self.heap.class(class).prototype;
-        self.instantiate_prototype(class, prototype, false)
-    }
-
-    /// Whether a class can be instantiated.
-    pub(crate) fn check_instantiable(&self, class: ClassId) -> Result<()> {
-        let modifiers = self.heap.class(class).modifiers;
-        if modifiers.contains(ModifierKind::Abstract) {
-            let message = format!("Cannot instantiate abstract class `{}`.", self.class_name(class));
-            let hint = "Abstract classes cannot be instantiated.\nInstead, instantiate a concrete subclass.";
-            return Err(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint));
-        }
-        if modifiers.contains(ModifierKind::External) {
-            return Err(self.not_instantiable(class));
-        }
-        Ok(())
-    }
 }
 
-/// One member that a spread adds.
-pub(crate) enum Spread {
-    Element(Value),
-    Entry(Value, Value),
-    Property(pkl_parser::Symbol, Value),
-}
-
-fn narrow(number: usize) -> u32 {
+pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("the memory limit is reached before u32 numbers run out")
+}
+
+/// Redefines an element that is there already.
+fn override_element<'ir>(building: &mut Building<'ir>, index: usize, slot: Slot<'ir>) -> Result<()> {
+    if !building.touched_elements.insert(index) {
+        return Err(duplicate(&index.to_string()));
+    }
+    if mutant!(OverrideAppends) {
+        building.items.elements.push(slot);
+        return Ok(());
+    }
+    building.items.elements[index] = slot;
+    if let Some(check) = building.items.element_checks.get_mut(index) {
+        *check = None;
+    }
+    Ok(())
 }

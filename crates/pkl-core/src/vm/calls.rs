@@ -58,8 +58,10 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn call_super(&mut self, frame: &Frame<'ir>, name: Symbol, base: usize) -> Result<Value> {
         let owner = self.heap.object(frame.owner);
-        let class =
-            if owner.flags.prototype { self.heap.class(owner.class).superclass } else { Some(owner.class) };
+        if !owner.is_prototype() {
+            return Err(Raised::new(ErrorCode::InvalidMember, "Cannot invoke a supermethod from here."));
+        }
+        let class = self.heap.class(owner.class).superclass;
         let found = class.and_then(|class| self.heap.class(class).methods.get(&name).copied());
         match found {
             Some(found) => {
@@ -225,7 +227,6 @@ impl<'ir> Vm<'ir> {
     fn run_function(&mut self, kind: FunctionKind<'ir>, args: &[Value]) -> Result<Value> {
         match kind {
             FunctionKind::Identity => Ok(args[0]),
-            FunctionKind::Constant(value) => Ok(value),
             FunctionKind::TypeDefault(check) => self.default_of_check(check),
             FunctionKind::Lambda { lambda, this, owner, env } => {
                 let (params, code) = self.store.lambda_code(lambda);

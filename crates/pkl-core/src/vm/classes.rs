@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::amend::slot;
 use super::{Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Class, ClassKind, ClassMethod, ClassProperty, Object, ObjectFlags, PropertyKey};
+use crate::heap::{Class, ClassKind, ClassMethod, ClassProperty, Object, PropertyKey, Role};
 use crate::ir::{ClassIr, Code, IrId, MemberSource, Site, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
@@ -166,7 +166,7 @@ impl<'ir> Vm<'ir> {
             check: None,
             env: None,
             body: None,
-            flags: ObjectFlags { prototype: true, ..ObjectFlags::default() },
+            role: Role::Prototype,
         });
         let name = self.text_of(ir.name);
         let display_name = match kind {

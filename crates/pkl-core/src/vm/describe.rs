@@ -55,7 +55,7 @@ impl<'ir> Vm<'ir> {
         let name = self.text_of(name);
         let object = self.heap.object(definer);
         let class = self.heap.class(object.class);
-        if object.flags.prototype && class.kind == ClassKind::Declared {
+        if object.is_prototype() && class.kind == ClassKind::Declared {
             format!("{module}#{}.{name}", self.text_of(class.name))
         } else {
             format!("{module}#{name}")

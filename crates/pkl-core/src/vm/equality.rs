@@ -11,7 +11,7 @@ use crate::heap::FunctionKind;
 use crate::mutants::mutant;
 use crate::value::{FunctionId, ObjectId, Value};
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     /// `left == right`: as [`Vm::same`], but an `Int` equals the same `Float`.
     pub(crate) fn equal(&mut self, left: Value, right: Value) -> Result<bool> {
         match (left, right) {
@@ -41,7 +41,9 @@ impl<'ir> Vm<'ir> {
             (Value::Bytes(a), Value::Bytes(b)) => self.heap.bytes_of(a) == self.heap.bytes_of(b),
             (Value::Duration(a), Value::Duration(b)) => self.heap.duration(a) == self.heap.duration(b),
             (Value::DataSize(a), Value::DataSize(b)) => self.heap.data_size(a) == self.heap.data_size(b),
-            (Value::IntSeq(a), Value::IntSeq(b)) => self.heap.int_seq(a) == self.heap.int_seq(b),
+            (Value::IntSeq(a), Value::IntSeq(b)) => {
+                self.heap.int_seq(a).identity() == self.heap.int_seq(b).identity()
+            }
             (Value::Regex(a), Value::Regex(b)) => {
                 a == b || self.heap.regex(a).pattern() == self.heap.regex(b).pattern()
             }
@@ -113,7 +115,7 @@ impl<'ir> Vm<'ir> {
                 FunctionKind::Lambda { lambda: a, env: env_a, owner: owner_a, .. },
                 FunctionKind::Lambda { lambda: b, env: env_b, owner: owner_b, .. },
             ) => {
-                let prototype = self.heap.object(owner_a).flags.prototype;
+                let prototype = self.heap.object(owner_a).is_prototype();
                 std::ptr::eq(a, b) && env_a == env_b && owner_a == owner_b && prototype
             }
             (FunctionKind::TypeDefault(a), FunctionKind::TypeDefault(b)) => a == b,
@@ -125,7 +127,7 @@ impl<'ir> Vm<'ir> {
         if self.heap.object(a).class != self.heap.object(b).class && !mutant!(EqualityIgnoresClass) {
             return Ok(false);
         }
-        if self.heap.object(a).flags.module != self.heap.object(b).flags.module {
+        if self.heap.object(a).is_module() != self.heap.object(b).is_module() {
             return Ok(false);
         }
         self.check_stack()?;
@@ -182,7 +184,7 @@ impl<'ir> Vm<'ir> {
     fn hash_into(&mut self, value: Value, hasher: &mut FxHasher) -> Result<()> {
         std::mem::discriminant(&value).hash(hasher);
         match value {
-            Value::Null(_) => {}
+            Value::Null(_) | Value::Function(_) => {}
             Value::Bool(value) => value.hash(hasher),
             Value::Int(value) => value.hash(hasher),
             Value::Float(value) if value.is_nan() => f64::NAN.to_bits().hash(hasher),
@@ -192,13 +194,11 @@ impl<'ir> Vm<'ir> {
             Value::Duration(id) => self.heap.duration(id).hash(hasher),
             Value::DataSize(id) => self.heap.data_size(id).hash(hasher),
             Value::IntSeq(id) => {
-                let sequence = self.heap.int_seq(id);
-                (sequence.start, sequence.end, sequence.step).hash(hasher);
+                self.heap.int_seq(id).identity().hash(hasher);
             }
             Value::Regex(id) => self.heap.regex(id).pattern().hash(hasher),
             Value::Class(id) => id.hash(hasher),
             Value::TypeAlias(id) => id.hash(hasher),
-            Value::Function(_) => {}
             Value::Pair(id) => {
                 self.check_stack()?;
                 let (first, second) = *self.heap.pair(id);

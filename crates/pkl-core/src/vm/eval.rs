@@ -9,6 +9,9 @@ use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical
 use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
 
+/// How many parameters a function literal may have.
+const MAX_PARAMETERS: usize = 5;
+
 impl<'ir> Vm<'ir> {
     /// Evaluates an expression; an error learns where it happened.
     #[inline]
@@ -74,6 +77,7 @@ impl<'ir> Vm<'ir> {
     }
 
     #[inline(never)]
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of expression")]
     fn eval_rare(
         &mut self,
         code: &'ir Code,
@@ -103,7 +107,7 @@ impl<'ir> Vm<'ir> {
                 let key = self.eval(code, *index, frame)?;
                 match self.super_item(frame.owner, key, frame.this)? {
                     Some(value) => Ok(value),
-                    None => Err(self.unknown_key(key)?),
+                    None => self.default_item(&Frame { key, ..*frame }),
                 }
             }
             Expr::Inherited => self.inherited(frame),
@@ -149,6 +153,10 @@ impl<'ir> Vm<'ir> {
             Expr::As { operand, ty } => {
                 let value = self.eval(code, *operand, frame)?;
                 self.check(value, code, *ty, frame)
+            }
+            Expr::Lambda { lambda, .. } if lambda.arity > MAX_PARAMETERS => {
+                let message = "Function literals can have at most five parameters.";
+                Err(Raised::new(ErrorCode::InvalidDeclaration, message))
             }
             Expr::Lambda { lambda, visible } => Ok(self.closure(lambda, *visible, frame)),
             Expr::New { ty, body } => {
@@ -351,7 +359,7 @@ impl<'ir> Vm<'ir> {
                         Value::String(id) => text.push_str(self.heap.text(id)),
                         other => {
                             let shown = self
-                                .to_display(other)
+                                .display_text(other)
                                 .map_err(|error| error.locate(code.module, code.spans[*expr as usize]))?;
                             text.push_str(&shown);
                         }
@@ -449,7 +457,7 @@ impl<'ir> Vm<'ir> {
         let shown = self.show(result)?;
         let module = self.store.module(code.module);
         let span = code.spans[value as usize];
-        let (line, ..) = self.store.line_of(module, code.spans[ix as usize].start);
+        let (line, ..) = crate::store::line_of(module, code.spans[ix as usize].start);
         let source = span.text(&module.source);
         let message = format!("TRACE: {source} = {shown} ({}, line {line})", module.uri);
         (self.trace)(&message);

@@ -3,7 +3,8 @@
 use pkl_parser::Symbol;
 use pkl_parser::ast::ModifierKind;
 
-use super::amend::{ObjectKind, Spread};
+use super::amend::ObjectKind;
+use super::spread::Spread;
 use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Order, PropertyKey};
@@ -21,7 +22,7 @@ pub(crate) enum MemberKey {
     Element(u32),
 }
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     /// The visible members of an object in order: neither local nor hidden ones.
     pub(crate) fn members_of(&self, object: ObjectId) -> Vec<(MemberKey, MemberRef)> {
         let record = self.heap.object(object);
@@ -176,41 +177,5 @@ impl<'ir> Vm<'ir> {
             .zip(0..)
             .map(|(key, position)| Ok((key, self.force(object, MemberRef::Entry(items, position))?)))
             .collect()
-    }
-
-    /// Evaluates every visible member, of members too.
-    pub(crate) fn force_deep(&mut self, value: Value) -> Result<()> {
-        self.check_stack()?;
-        match value {
-            Value::Object(object) => {
-                if self.heap.object(object).flags.forced {
-                    return Ok(());
-                }
-                self.heap.object_mut(object).flags.forced = true;
-                for (_, place) in self.members_of(object) {
-                    let result = self.force(object, place).and_then(|member| self.force_deep(member));
-                    if let Err(error) = result {
-                        self.heap.object_mut(object).flags.forced = false;
-                        return Err(error);
-                    }
-                }
-                Ok(())
-            }
-            Value::List(_) | Value::Set(_) => {
-                let items = self.collection_items(value).unwrap_or_default();
-                items.into_iter().try_for_each(|item| self.force_deep(item))
-            }
-            Value::Map(id) => {
-                let values = self.heap.map_values(id).to_vec();
-                let keys = self.heap.map_keys(id).to_vec();
-                keys.into_iter().chain(values).try_for_each(|item| self.force_deep(item))
-            }
-            Value::Pair(id) => {
-                let (first, second) = *self.heap.pair(id);
-                self.force_deep(first)?;
-                self.force_deep(second)
-            }
-            _ => Ok(()),
-        }
     }
 }

@@ -27,7 +27,7 @@ known! {
     Any, Null, Boolean, Number, Int, Float, String, Bytes, Duration, DataSize, Pair, IntSeq, Regex, Collection,
     List, Set, Map, Object, Dynamic, Typed, Listing, Mapping, Function, Function0, Function1, Function2,
     Function3, Function4, Function5, Class, TypeAlias, Module, ModuleOutput, Resource, RegexMatch, Annotation,
-    ValueRenderer, FileOutput, RenderDirective, BytesRenderer,
+    ValueRenderer, ModuleInfo, FileOutput, RenderDirective, BytesRenderer,
 }
 
 macro_rules! words {
@@ -45,7 +45,7 @@ macro_rules! words {
 
 words! {
     default = "default", to_string = "toString", output = "output", value = "value", text = "text", bytes = "bytes",
-    files = "files", renderer = "renderer", converters = "converters", uri = "uri", base64 = "base64",
+    files = "files", converters = "converters", uri = "uri",
     mixin = "Mixin", apply = "apply", start = "start", end = "end", groups = "groups",
 }
 

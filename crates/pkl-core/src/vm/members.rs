@@ -7,7 +7,7 @@ use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, PropertyKey, Slot};
 use crate::ir::{Expr, Member, MemberSource};
 use crate::mutants::mutant;
-use crate::value::{ClassId, EnvId, ItemsId, ObjectId, Value};
+use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
 
 /// Where a member's slot is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,10 @@ impl<'ir> Vm<'ir> {
         if !matches!(self.slot_at(place).member.source, MemberSource::Given) {
             return Ok(value);
         }
-        self.check_item(object, value)
+        match self.heap.object(object).check {
+            Some(check) => self.check_member(check, value),
+            None => Ok(value),
+        }
     }
 
     fn force_empty(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
@@ -102,11 +105,31 @@ impl<'ir> Vm<'ir> {
             MemberRef::Entry(items, position) => self.heap.items(items).keys[position as usize],
         };
         let item = self.heap.object(object);
-        let value = match (item.flags.view, item.parent) {
+        let value = match (item.is_view(), item.parent) {
             (true, Some(original)) => self.force_in(original, place)?,
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };
-        if self.heap.object(object).check.is_some() { self.check_item(object, value) } else { Ok(value) }
+        let value = match self.inherited_check(place) {
+            Some(check) => self.check_member(check, value)?,
+            None => value,
+        };
+        match self.heap.object(object).check {
+            Some(check) => self.check_member(check, value),
+            None => Ok(value),
+        }
+    }
+
+    /// The type to which a member was checked where it was defined.
+    fn inherited_check(&self, place: MemberRef) -> Option<CheckId> {
+        match place {
+            MemberRef::Property(_) => None,
+            MemberRef::Element(items, position) => {
+                *self.heap.items(items).element_checks.get(position as usize)?
+            }
+            MemberRef::Entry(items, position) => {
+                *self.heap.items(items).entry_checks.get(position as usize)?
+            }
+        }
     }
 
     /// The member of `object` at the position that `place` has in another object.

@@ -9,13 +9,16 @@ pub(crate) mod eval;
 mod expression;
 pub(crate) mod iterate;
 mod known;
+mod make;
 mod members;
 mod modules;
 pub(crate) mod operators;
 mod reads;
 mod show;
+mod spread;
 pub(crate) mod subscript;
 mod type_defaults;
+mod type_refs;
 pub(crate) mod types;
 mod verify;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Vm;
 use super::classes::Owner;
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Class, ClassKind, Object, ObjectFlags, PropertyKey, Shapes, TypeAlias};
+use crate::heap::{Class, ClassKind, Object, PropertyKey, Role, Shapes, TypeAlias};
 use crate::ir::{MemberSource, ModuleIr};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
@@ -134,8 +134,8 @@ impl<'ir> Vm<'ir> {
                 let object = self.module_object(base)?;
                 let class = self.heap.object(object).class;
                 let parent = self.module(base).ir;
-                if !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Open)
-                    && !parent.class.modifiers.contains(pkl_parser::ast::ModifierKind::Abstract)
+                if !parent.class.modifiers.contains(ModifierKind::Open)
+                    && !parent.class.modifiers.contains(ModifierKind::Abstract)
                 {
                     let message = format!("Cannot extend non-open module `{}`.", parent.name);
                     return Err(Raised::new(ErrorCode::InvalidClass, message)
@@ -154,6 +154,39 @@ impl<'ir> Vm<'ir> {
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
         state.definer = Some(prototype);
+        if superclass.is_none() { self.let_base_be_a_module(class, object) } else { Ok(()) }
+    }
+
+    /// Makes the base module's class extend `Module`, which that module itself declares.
+    fn let_base_be_a_module(&mut self, class: ClassId, object: ObjectId) -> Result<()> {
+        let superclass = self.known(super::Known::Module)?;
+        let inherited = self.heap.class(superclass);
+        let (parent, mut display) = (inherited.prototype, inherited.display.to_vec());
+        let (mut properties, mut methods) = (inherited.properties.clone(), inherited.methods.clone());
+        let record = self.heap.class_mut(class);
+        display.push(class);
+        properties.extend(std::mem::take(&mut record.properties));
+        methods.extend(std::mem::take(&mut record.methods));
+        record.superclass = Some(superclass);
+        record.display = display.into();
+        record.properties = properties;
+        record.methods = methods;
+        let prototype = record.prototype;
+        self.heap.object_mut(prototype).parent = Some(parent);
+        let keys = self.heap.shapes.get(self.heap.object(parent).shape).keys().to_vec();
+        for target in [prototype, object] {
+            for &key in &keys {
+                if self.heap.find_property(target, key).is_none() {
+                    let index = self.heap.find_property(parent, key).expect("the key is of this object");
+                    let mut slot = *self.heap.slot(index);
+                    slot.cache = crate::heap::Cache::Empty;
+                    let shape = self.heap.object(target).shape;
+                    let grown = self.heap.shapes.grow_once(shape, std::iter::once(key));
+                    self.regrow(target, grown);
+                    self.put_property(target, key, slot);
+                }
+            }
+        }
         Ok(())
     }
 
@@ -175,12 +208,12 @@ impl<'ir> Vm<'ir> {
             check: None,
             env: None,
             body: None,
-            flags: ObjectFlags { module: true, ..ObjectFlags::default() },
+            role: Role::Module,
         });
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
         state.definer = Some(object);
-        self.check_amending(ir)?;
+        check_amending(ir)?;
         self.check_instantiable(class).map_err(|error| {
             let span = ir.link.as_ref().map(|link| link.span).unwrap_or_default();
             error.locate(ir.id, span).leave(|| ir.name.to_string())
@@ -204,35 +237,6 @@ impl<'ir> Vm<'ir> {
                 return Err(leave(super::amend::duplicate(&name)));
             }
             self.put_property(object, key, super::amend::slot(member, object, None));
-        }
-        Ok(())
-    }
-
-    /// Whether an amending module declares only what it may.
-    fn check_amending(&self, ir: &'ir ModuleIr) -> Result<()> {
-        let local = |modifiers| ir.ast.modifier_set(modifiers).contains(ModifierKind::Local);
-        for member in &ir.ast[ir.root.members] {
-            let (what, span) = match *member {
-                ModuleMember::Class(id) if !local(ir.ast[id].modifiers) => ("class", ir.ast[id].name.span),
-                ModuleMember::TypeAlias(id) if !local(ir.ast[id].modifiers) => {
-                    ("typealias", ir.ast[id].name.span)
-                }
-                ModuleMember::Method(id) if !local(ir.ast[id].modifiers) => ("method", ir.ast[id].name.span),
-                ModuleMember::Property(id) if !local(ir.ast[id].modifiers) && ir.ast[id].ty.is_some() => {
-                    let message = "A non-local object property cannot have a type annotation.";
-                    return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
-                        .locate(ir.id, ir.ast[id].name.span)
-                        .leave(|| ir.name.to_string()));
-                }
-                _ => continue,
-            };
-            let mut name = what.to_owned();
-            name[..1].make_ascii_uppercase();
-            let message = format!("{name} needs a `local` modifier.");
-            return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
-                .with_hint(format!("To define a non-local {what}, {NEEDS_LOCAL}"))
-                .locate(ir.id, span)
-                .leave(|| ir.name.to_string()));
         }
         Ok(())
     }
@@ -311,7 +315,7 @@ impl<'ir> Vm<'ir> {
             check: None,
             env: None,
             body: None,
-            flags: ObjectFlags { module, ..ObjectFlags::default() },
+            role: if module { Role::Module } else { Role::Plain },
         })
     }
 
@@ -326,4 +330,33 @@ impl<'ir> Vm<'ir> {
     }
 
     pub(crate) const EMPTY_SHAPE: crate::value::ShapeId = Shapes::EMPTY;
+}
+
+/// Whether an amending module declares only what it may.
+fn check_amending(ir: &ModuleIr) -> Result<()> {
+    let local = |modifiers| ir.ast.modifier_set(modifiers).contains(ModifierKind::Local);
+    for member in &ir.ast[ir.root.members] {
+        let (what, span) = match *member {
+            ModuleMember::Class(id) if !local(ir.ast[id].modifiers) => ("class", ir.ast[id].name.span),
+            ModuleMember::TypeAlias(id) if !local(ir.ast[id].modifiers) => {
+                ("typealias", ir.ast[id].name.span)
+            }
+            ModuleMember::Method(id) if !local(ir.ast[id].modifiers) => ("method", ir.ast[id].name.span),
+            ModuleMember::Property(id) if !local(ir.ast[id].modifiers) && ir.ast[id].ty.is_some() => {
+                let message = "A non-local object property cannot have a type annotation.";
+                return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+                    .locate(ir.id, ir.ast[id].name.span)
+                    .leave(|| ir.name.to_string()));
+            }
+            _ => continue,
+        };
+        let mut name = what.to_owned();
+        name[..1].make_ascii_uppercase();
+        let message = format!("{name} needs a `local` modifier.");
+        return Err(Raised::new(ErrorCode::InvalidDeclaration, message)
+            .with_hint(format!("To define a non-local {what}, {NEEDS_LOCAL}"))
+            .locate(ir.id, span)
+            .leave(|| ir.name.to_string()));
+    }
+    Ok(())
 }

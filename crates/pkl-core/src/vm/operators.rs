@@ -62,7 +62,7 @@ fn floor_to_int(value: f64) -> Result<Value> {
     }
 }
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     /// `left op right`, both evaluated.
     pub(crate) fn operate(&mut self, op: BinaryOp, left: Value, right: Value) -> Result<Value> {
         if let (Value::Int(a), Value::Int(b)) = (left, right) {
@@ -89,12 +89,13 @@ impl<'ir> Vm<'ir> {
             BinaryOp::Subtract => a.checked_sub(b).map(Value::Int).ok_or_else(overflow),
             BinaryOp::Multiply => a.checked_mul(b).map(Value::Int).ok_or_else(overflow),
             BinaryOp::Divide => Ok(Value::Float(a as f64 / b as f64)),
-            BinaryOp::IntDivide if b == 0 => Err(Raised::new(ErrorCode::Arithmetic, "Division by zero.")),
+            BinaryOp::IntDivide | BinaryOp::Remainder if b == 0 => {
+                Err(Raised::new(ErrorCode::Arithmetic, "Division by zero."))
+            }
             BinaryOp::IntDivide if mutant!(WholeDivisionFloors) => {
                 a.checked_div_euclid(b).map(Value::Int).ok_or_else(overflow)
             }
             BinaryOp::IntDivide => a.checked_div(b).map(Value::Int).ok_or_else(overflow),
-            BinaryOp::Remainder if b == 0 => Err(Raised::new(ErrorCode::Arithmetic, "Division by zero.")),
             BinaryOp::Remainder => Ok(Value::Int(a.wrapping_rem(b))),
             BinaryOp::Power => int_power(a, b),
             BinaryOp::Less => Ok(Value::Bool(a < b)),

@@ -7,6 +7,7 @@ use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Env, Items};
 use crate::host::Resource;
 use crate::ir::{IrId, Member, MemberSource, ModuleIr, ReadKind};
+use crate::reader::Readers;
 use crate::value::Value;
 
 impl<'ir> Vm<'ir> {
@@ -78,7 +79,7 @@ impl<'ir> Vm<'ir> {
         if kind == ReadKind::Glob {
             return self.read_glob(module, &text);
         }
-        let absolute = self.readers.resolve_resource(&module.uri, &text)?;
+        let absolute = Readers::resolve_resource(&module.uri, &text)?;
         match self.read_absolute(&absolute)? {
             Some(value) => Ok(value),
             None if kind == ReadKind::Nullable => Ok(Value::NULL),

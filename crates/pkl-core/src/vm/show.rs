@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Vm;
-use super::amend::ObjectKind;
 use super::iterate::MemberKey;
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Cache, ClassKind};
@@ -35,10 +34,10 @@ struct Writer {
     limit: usize,
 }
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     /// A value as `\(value)` shows it: by its `toString`.
-    pub(crate) fn to_display(&mut self, value: Value) -> Result<String> {
-        let Value::Object(_) = value else { return self.to_text(value) };
+    pub(crate) fn display_text(&mut self, value: Value) -> Result<String> {
+        let Value::Object(_) = value else { return self.library_text(value) };
         let name = self.words.to_string;
         match self.call_method(value, name, &[])? {
             Value::String(id) => Ok(self.heap.text(id).to_owned()),
@@ -47,7 +46,7 @@ impl<'ir> Vm<'ir> {
     }
 
     /// A value as the library's own `toString` shows it.
-    pub(crate) fn to_text(&mut self, value: Value) -> Result<String> {
+    pub(crate) fn library_text(&mut self, value: Value) -> Result<String> {
         match value {
             Value::String(id) => Ok(self.heap.text(id).to_owned()),
             Value::List(_) | Value::Set(_) => self.write(value, Layout::Lines, Unevaluated::Mark),

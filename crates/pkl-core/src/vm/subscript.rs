@@ -5,7 +5,7 @@ use super::amend::ObjectKind;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::value::{ObjectId, Value};
 
-impl<'ir> Vm<'ir> {
+impl Vm<'_> {
     pub(crate) fn subscript(&mut self, receiver: Value, key: Value) -> Result<Value> {
         match (receiver, key) {
             (Value::List(id), Value::Int(index)) => {
@@ -46,7 +46,8 @@ impl<'ir> Vm<'ir> {
             (Value::Bytes(id), Value::Int(index)) => {
                 let bytes = self.heap.bytes_of(id);
                 match usize::try_from(index).ok().and_then(|index| bytes.get(index)) {
-                    Some(&byte) => Ok(Value::Int(i64::from(byte))),
+                    // A single byte is signed, as in the official evaluator.
+                    Some(&byte) => Ok(Value::Int(i64::from(byte.cast_signed()))),
                     None => {
                         let len = bytes.len();
                         let shown = self.show_shallow(receiver)?;
@@ -63,7 +64,6 @@ impl<'ir> Vm<'ir> {
     fn subscript_object(&mut self, object: ObjectId, key: Value) -> Result<Value> {
         let class = self.heap.object(object).class;
         match (self.object_kind(class)?, key) {
-            (ObjectKind::Typed, _) => Err(self.invalid_operands("[]", Value::Object(object), key)?),
             (ObjectKind::Listing, Value::Int(index)) => match self.item(object, key)? {
                 Some(value) => Ok(value),
                 None => {
@@ -71,7 +71,9 @@ impl<'ir> Vm<'ir> {
                     Err(out_of_range("Element", index, len))
                 }
             },
-            (ObjectKind::Listing, _) => Err(self.invalid_operands("[]", Value::Object(object), key)?),
+            (ObjectKind::Typed | ObjectKind::Listing, _) => {
+                Err(self.invalid_operands("[]", Value::Object(object), key)?)
+            }
             _ => match self.item(object, key)? {
                 Some(value) => Ok(value),
                 None => {

@@ -3,7 +3,7 @@
 use super::amend::ObjectKind;
 use super::{Frame, Known, MemberRef, Resolved, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Function, FunctionKind, PropertyKey};
+use crate::heap::{ClassKind, Function, FunctionKind, PropertyKey};
 use crate::ir::{Code, Member, MemberSource, Ty, TyIx};
 use crate::value::{CheckId, ClassId, ObjectId, Value};
 
@@ -18,7 +18,7 @@ impl<'ir> Vm<'ir> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
             Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),
-            Ty::Nothing => None,
+            Ty::Nothing | Ty::Function { .. } => None,
             Ty::Module(level) => {
                 let (module, _) = self.at_level(frame, *level);
                 let class = self.class_of(module)?;
@@ -43,7 +43,6 @@ impl<'ir> Vm<'ir> {
                 None => None,
             },
             Ty::Constrained { base, .. } => self.default_of_type(code, *base, frame)?,
-            Ty::Function { .. } => None,
             Ty::AliasParameter(_) => match self.alias_argument(frame, code, ty) {
                 Some((code, ty, frame)) => self.default_of_type(code, ty, &frame)?,
                 None => None,
@@ -104,7 +103,7 @@ impl<'ir> Vm<'ir> {
             _ => None,
         };
         match element {
-            Some(&element) => self.typed_collection(class, code, element, frame).map(Some),
+            Some(&element) => Ok(Some(self.typed_collection(class, code, element, frame))),
             None => Ok(Some(Value::Object(self.default_instance(class)))),
         }
     }
@@ -116,7 +115,7 @@ impl<'ir> Vm<'ir> {
         code: &'ir Code,
         element: TyIx,
         frame: &Frame<'ir>,
-    ) -> Result<Value> {
+    ) -> Value {
         let object = self.new_instance(class);
         let check = self.type_ref(code, element, frame);
         let function = Function { arity: 1, kind: FunctionKind::TypeDefault(check) };
@@ -125,7 +124,7 @@ impl<'ir> Vm<'ir> {
         let name = self.words.default;
         self.put_property(object, PropertyKey::Named(name), slot);
         self.heap.object_mut(object).check = Some(check);
-        Ok(Value::Object(object))
+        Value::Object(object)
     }
 
     /// What the `default` of a typed collection gives.
@@ -234,7 +233,11 @@ impl<'ir> Vm<'ir> {
 
     /// The value of a property that a class declares in an object that sets nothing, null if it has none.
     pub(crate) fn default_of_property(&mut self, class: ClassId, property: &'ir Member) -> Result<Value> {
-        let prototype = self.class_definer(class);
+        // The class of a module has one instance that sets nothing: the module.
+        let prototype = match self.heap.class(class).kind {
+            ClassKind::Module => self.module_object(self.heap.class(class).module)?,
+            ClassKind::Declared => self.class_definer(class),
+        };
         match property.source {
             MemberSource::External => Ok(Value::NULL),
             MemberSource::Default => {
@@ -260,7 +263,7 @@ impl<'ir> Vm<'ir> {
             };
         };
         let owner = self.heap.object(frame.owner);
-        let class = if owner.flags.prototype {
+        let class = if owner.is_prototype() {
             if member.ty.is_some() {
                 return match self.declared_default(frame) {
                     Err(error) if error.code == ErrorCode::UndefinedValue => {

@@ -1,12 +1,10 @@
 //! Checking values to types.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ptr::from_ref;
 
 use super::amend::ObjectKind;
 use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Env, Object, ObjectFlags};
 use crate::ir::{Code, Ty, TyIx};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ModuleId, ObjectId, TypeAliasId, Value};
@@ -20,12 +18,12 @@ pub(crate) struct AppliedId(u32);
 pub(crate) struct TypeRef<'ir> {
     pub(crate) code: &'ir Code,
     pub(crate) ty: TyIx,
-    this: Value,
-    owner: ObjectId,
-    env: Option<EnvId>,
+    pub(super) this: Value,
+    pub(super) owner: ObjectId,
+    pub(super) env: Option<EnvId>,
     /// The variables of the frame.
-    locals: Option<EnvId>,
-    alias: Option<AppliedId>,
+    pub(super) locals: Option<EnvId>,
+    pub(super) alias: Option<AppliedId>,
 }
 
 #[derive(Clone, Copy)]
@@ -38,9 +36,9 @@ struct Applied<'ir> {
 /// The types of this evaluation that are checked lazily, and what is known of checks.
 #[derive(Default)]
 pub(crate) struct Checks<'ir> {
-    refs: Vec<TypeRef<'ir>>,
+    pub(super) refs: Vec<TypeRef<'ir>>,
     /// Types that depend on nothing around them are one.
-    interned: FxHashMap<(usize, TyIx), CheckId>,
+    pub(super) interned: FxHashMap<(usize, TyIx), CheckId>,
     applied: Vec<Applied<'ir>>,
     /// The default instances of classes.
     pub(super) instances: FxHashMap<ClassId, ObjectId>,
@@ -279,7 +277,9 @@ impl<'ir> Vm<'ir> {
                 Err(error) => return Err(error),
             }
         }
-        if reasons.iter().any(|error| error.code == ErrorCode::ConstraintViolated) {
+        let class = self.class_of(value)?;
+        if reasons.len() == members.len() && members.iter().any(|&member| !self.is_plain(code, member, class))
+        {
             return self.union_reasons(value, code, ty, members, &reasons);
         }
         Err(self.union_mismatch(value, code, ty)?)
@@ -303,6 +303,7 @@ impl<'ir> Vm<'ir> {
         let told: Vec<String> = members
             .iter()
             .zip(reasons)
+            .filter(|(member, _)| !self.is_plain(code, **member, class))
             .map(|(&member, error)| {
                 let text = code.type_spans[member as usize].text(source);
                 let reason = error.message.replace('\n', "\n  ");
@@ -506,96 +507,6 @@ impl<'ir> Vm<'ir> {
         Ok(Value::Object(self.view(object, check)))
     }
 
-    /// An object that shows another one's members, checked.
-    fn view(&mut self, object: ObjectId, check: CheckId) -> ObjectId {
-        let original = self.heap.object(object);
-        let (class, shape, slots, items, env, body) =
-            (original.class, original.shape, original.slots, original.items, original.env, original.body);
-        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
-        let len = self.heap.shapes.get(shape).len();
-        let slots = self.heap.inherit_slots(slots, len);
-        let items = items.map(|items| {
-            let copy = self.heap.items(items).inherit();
-            self.heap.charge(copy.size());
-            self.heap.add_items(copy)
-        });
-        self.heap.add_object(Object {
-            class,
-            parent: Some(object),
-            enclosing_this,
-            enclosing_owner,
-            shape,
-            slots,
-            items,
-            check: Some(check),
-            env,
-            body,
-            flags: ObjectFlags { view: true, ..ObjectFlags::default() },
-        })
-    }
-
-    /// A type kept for later, with what it needs.
-    pub(super) fn type_ref(&mut self, code: &'ir Code, ty: TyIx, frame: &Frame<'ir>) -> CheckId {
-        let key = (from_ref(code).addr(), ty);
-        let free = stands_alone(code, ty);
-        if free && let Some(&known) = self.checks.interned.get(&key) {
-            return known;
-        }
-        let locals = if free || code.frame_size == 0 {
-            None
-        } else {
-            let values = self.stack[frame.base..frame.base + code.frame_size as usize].into();
-            Some(self.heap.add_env(Env { parent: None, values }))
-        };
-        let id = CheckId::at(self.checks.refs.len());
-        self.heap.charge(size_of::<TypeRef<'_>>());
-        self.checks.refs.push(TypeRef {
-            code,
-            ty,
-            this: frame.this,
-            owner: frame.owner,
-            env: frame.env,
-            locals,
-            alias: frame.alias,
-        });
-        if free {
-            self.checks.interned.insert(key, id);
-        }
-        id
-    }
-
-    /// The kept type with a frame for it on the stack.
-    pub(super) fn enter_type_ref(&mut self, id: CheckId) -> (TypeRef<'ir>, Frame<'ir>) {
-        let kept = self.checks.refs[id.index()];
-        let base = self.stack.len();
-        if let Some(locals) = kept.locals {
-            self.stack.extend_from_slice(&self.heap.env(locals).values);
-        }
-        self.stack.resize(base + kept.code.frame_size as usize, Value::NULL);
-        let frame = Frame {
-            this: kept.this,
-            owner: kept.owner,
-            env: kept.env,
-            base,
-            key: Value::NULL,
-            member: None,
-            alias: kept.alias,
-        };
-        (kept, frame)
-    }
-
-    /// Checks an element or value of a collection that is being read.
-    pub(crate) fn check_item(&mut self, object: ObjectId, value: Value) -> Result<Value> {
-        let Some(check) = self.heap.object(object).check else { return Ok(value) };
-        if mutant!(ElementsUnchecked) {
-            return Ok(value);
-        }
-        let (kept, frame) = self.enter_type_ref(check);
-        let result = self.check(value, kept.code, kept.ty, &frame);
-        self.stack.truncate(frame.base);
-        result.map_err(|error| error.leave(String::new))
-    }
-
     /// A value of a class was expected.
     pub(crate) fn mismatch(&mut self, expected: ClassId, value: Value) -> Result<Failure> {
         let name = self.class_name(expected);
@@ -615,17 +526,50 @@ impl<'ir> Vm<'ir> {
 
     /// A value of a union or of a string literal's type was expected.
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
-        let module = self.store.module(code.module);
-        let text = code.type_spans[ty as usize].text(&module.source);
-        let literal = matches!(&code.types[ty as usize], Ty::Union { literals: Some(_), .. });
-        if literal && matches!(value, Value::String(_)) {
+        if let Some(text) = literal_union_text(code, ty) {
+            if !matches!(value, Value::String(_)) {
+                return self.mismatch_text(&text, value);
+            }
             let shown = self.show_shallow(value)?;
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
             return Ok(Raised::new(ErrorCode::TypeMismatch, message));
         }
-        let text = text.to_owned();
-        self.mismatch_text(&text, value)
+        let module = self.store.module(code.module);
+        let text = code.type_spans[ty as usize].text(&module.source).to_owned();
+        let class = self.class_of(value)?;
+        let (name, shown) = (self.class_name(class), self.show_shallow(value)?);
+        let got = match &code.types[ty as usize] {
+            Ty::Union { .. } if value.is_null() => "`null`".to_owned(),
+            _ => format!("type `{name}`"),
+        };
+        let message = format!("Expected value of type `{text}`, but got {got}.\nValue: {shown}");
+        Ok(Raised::new(ErrorCode::TypeMismatch, message))
     }
+
+    /// Whether a value isn't of a type because of its class, or of which string it is: no reason to tell.
+    fn is_plain(&mut self, code: &'ir Code, ty: TyIx, class: ClassId) -> bool {
+        match &code.types[ty as usize] {
+            Ty::StringLiteral(_)
+            | Ty::Union { literals: Some(_), .. }
+            | Ty::Function { .. }
+            | Ty::Module(_) => true,
+            Ty::Named { .. } => match self.resolve_type(code, ty) {
+                Ok(Some(Resolved::Class(wanted))) => !self.is_subclass(class, wanted),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A union of string literals as messages show it.
+fn literal_union_text(code: &Code, ty: TyIx) -> Option<String> {
+    let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] else { return None };
+    let literals = members.iter().map(|&member| match &code.types[member as usize] {
+        Ty::StringLiteral(text) => pkl_data::literal::plain(text),
+        other => unreachable!("a member of a union of literals is one, not {other:?}"),
+    });
+    Some(literals.collect::<Vec<_>>().join("|"))
 }
 
 /// Whether an error says no more than that a value isn't of a type.
@@ -651,17 +595,5 @@ fn identical(left: Value, right: Value) -> bool {
         (Value::Pair(a), Value::Pair(b)) => a == b,
         // A check changes no other kind of value.
         _ => true,
-    }
-}
-
-/// Whether checking a type depends on nothing around it.
-fn stands_alone(code: &Code, ty: TyIx) -> bool {
-    match &code.types[ty as usize] {
-        Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable(_) => true,
-        Ty::Module(_) | Ty::AliasParameter(_) | Ty::Constrained { .. } => false,
-        Ty::Named { args, .. } => args.iter().all(|&arg| stands_alone(code, arg)),
-        Ty::Nullable(inner) => stands_alone(code, *inner),
-        Ty::Union { members, .. } => members.iter().all(|&member| stands_alone(code, member)),
-        Ty::Function { .. } => true,
     }
 }

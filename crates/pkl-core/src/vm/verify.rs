@@ -30,7 +30,9 @@ impl<'ir> Vm<'ir> {
     fn verify_declarations(&mut self, module: ModuleId, object: ObjectId) -> Result<()> {
         let ir = self.module(module).ir;
         if let Some(decl) = ir.root.decl {
-            self.verify_annotations(module, &ir.scope, decl.annotations)?;
+            for annotation in self.annotation_objects(module, &ir.scope, decl.annotations)? {
+                self.verify_version(ir, annotation)?;
+            }
         }
         for position in 0..ir.aliases.len() {
             let alias = self.alias_at(module, position);
@@ -52,6 +54,29 @@ impl<'ir> Vm<'ir> {
             self.verify_class(module, class)?;
         }
         Ok(())
+    }
+
+    /// Whether the language is new enough for a module, if the annotation says what it needs.
+    fn verify_version(&mut self, ir: &'ir crate::ir::ModuleIr, annotation: Value) -> Result<()> {
+        let class = self.class_of(annotation)?;
+        let info = self.known(Known::ModuleInfo)?;
+        if !self.is_subclass(class, info) {
+            return Ok(());
+        }
+        let name = self.store.symbol("minPklVersion");
+        let Value::String(wanted) = self.read_property(annotation, name)? else { return Ok(()) };
+        let wanted = self.heap.shared_text(wanted);
+        let parts =
+            |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>();
+        if parts(&wanted) <= parts(crate::LANGUAGE_VERSION) {
+            return Ok(());
+        }
+        let message = format!(
+            "Module `{}` requires Pkl version {wanted} or higher, but your Pkl version is {}.",
+            ir.name,
+            crate::LANGUAGE_VERSION
+        );
+        Err(Raised::new(ErrorCode::InvalidDeclaration, message))
     }
 
     fn verify_class(&mut self, module: ModuleId, class: ClassId) -> Result<()> {

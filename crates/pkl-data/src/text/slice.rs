@@ -98,17 +98,22 @@ pub fn drop_last(text: &str, n: usize) -> &str {
     &text[..byte_of(text, length(text).saturating_sub(n))]
 }
 
-/// `padStart`.
+/// `padStart`. The width counts UTF-16 units, as in the official evaluator.
 pub fn pad_start(text: &str, width: usize, character: &str) -> String {
-    let mut padded = character.repeat(width.saturating_sub(length(text)));
+    let mut padded = character.repeat(missing(text, width));
     padded.push_str(text);
     padded
 }
 
-/// `padEnd`.
+/// How many UTF-16 units are missing to a width.
+fn missing(text: &str, width: usize) -> usize {
+    width.saturating_sub(text.encode_utf16().count())
+}
+
+/// `padEnd`. The width counts UTF-16 units.
 pub fn pad_end(text: &str, width: usize, character: &str) -> String {
     let mut padded = text.to_owned();
-    padded.push_str(&character.repeat(width.saturating_sub(length(text))));
+    padded.push_str(&character.repeat(missing(text, width)));
     padded
 }
 

@@ -158,49 +158,51 @@ impl<'s> Builder<'s> {
     /// token's line before the separator, those on their own lines after it.
     fn gap(&mut self, separator: Piece<'s>) {
         let end = self.next_significant();
-        let mut separated = false;
-        let mut on_new_line = false;
-        let mut block_comment_last = false;
+        let mut gap = Gap::default();
         while self.at < end {
             let token = self.token();
             self.at += 1;
-            match token.kind {
-                TokenKind::Newline => on_new_line = true,
-                kind if is_comment(kind) => {
-                    if on_new_line {
-                        self.push(if separated { Piece::LineBeforeText } else { own_line(separator) });
-                        separated = true;
-                        self.own_line_comment(token);
-                    } else {
-                        self.space_before_comment();
-                        self.comment(token);
-                    }
-                    block_comment_last = kind == TokenKind::BlockComment;
-                    on_new_line = false;
-                }
+            if token.kind == TokenKind::Newline {
+                gap.on_new_line = true;
+            } else if is_comment(token.kind) {
+                self.comment_in_gap(token, separator, &mut gap);
+            }
+        }
+        if gap.separated {
+            self.push(if gap.on_new_line { Piece::LineBeforeText } else { Piece::Space });
+        } else {
+            self.separate(separator, gap.after_block_comment);
+        }
+    }
+
+    fn comment_in_gap(&mut self, token: Token, separator: Piece<'s>, gap: &mut Gap) {
+        if gap.on_new_line {
+            self.push(if gap.separated { Piece::LineBeforeText } else { own_line(separator) });
+            gap.separated = true;
+            self.own_line_comment(token);
+        } else {
+            self.space_before_comment();
+            self.comment(token);
+        }
+        gap.on_new_line = false;
+        gap.after_block_comment = token.kind == TokenKind::BlockComment;
+    }
+
+    /// The separator before the next token; after a comment at least a space, but not before what closes.
+    fn separate(&mut self, separator: Piece<'s>, after_block_comment: bool) {
+        use TokenKind as K;
+        let closes = matches!(
+            self.token().kind,
+            K::RightParen | K::RightBracket | K::Greater | K::Comma | K::InterpolationEnd
+        );
+        if after_block_comment && !closes {
+            match separator {
+                Piece::Nothing => return self.push(Piece::Space),
+                Piece::SoftLine => self.push(Piece::IfFlat(" ")),
                 _ => {}
             }
         }
-        if !separated {
-            let closes = matches!(
-                self.token().kind,
-                TokenKind::RightParen
-                    | TokenKind::RightBracket
-                    | TokenKind::Greater
-                    | TokenKind::Comma
-                    | TokenKind::InterpolationEnd
-            );
-            if block_comment_last && !closes {
-                match separator {
-                    Piece::Nothing => return self.push(Piece::Space),
-                    Piece::SoftLine => self.push(Piece::IfFlat(" ")),
-                    _ => {}
-                }
-            }
-            self.push(separator);
-        } else {
-            self.push(if on_new_line { Piece::LineBeforeText } else { Piece::Space });
-        }
+        self.push(separator);
     }
 
     /// A space before a comment that follows a token, but none after an opening bracket.
@@ -248,6 +250,16 @@ impl<'s> Builder<'s> {
         build(self);
         self.depth -= 1;
     }
+}
+
+/// What a gap has held so far.
+#[derive(Debug, Default)]
+struct Gap {
+    /// Whether the separator was put out.
+    separated: bool,
+    /// Whether a line ended since the last token or comment.
+    on_new_line: bool,
+    after_block_comment: bool,
 }
 
 /// How a separator looks before a comment on its own line.

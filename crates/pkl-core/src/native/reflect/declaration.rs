@@ -144,7 +144,7 @@ fn skip_trivia(mut source: &str) -> &str {
 
 fn location<'ir>(vm: &mut Vm<'ir>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
-    let (line, column, _) = vm.store.line_of(declared.ir, declared.start());
+    let (line, column, _) = crate::store::line_of(declared.ir, declared.start());
     let uri = &declared.ir.uri;
     let display_uri =
         if uri.starts_with("pkl:") { format!("{uri}#L{line}") } else { format!("{uri}, line {line}") };

@@ -36,7 +36,7 @@ pub(in super::super) static PROPERTIES: Table = &[
 
 fn of_module(vm: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
     let object = args::object(args[0]);
-    if !vm.heap.object(object).flags.module {
+    if !vm.heap.object(object).is_module() {
         let message = "Expected a module as argument, but got an object that amends a module.";
         return Err(Raised::new(ErrorCode::InvalidArgument, message));
     }
@@ -45,10 +45,10 @@ fn of_module(vm: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
 
 fn module_of(vm: &mut Vm<'_>, _: Value, args: &[Value]) -> Result<Value> {
     let mut object = args::object(args[0]);
-    while !vm.heap.object(object).flags.module {
+    while !vm.heap.object(object).is_module() {
         // An instance of a module's class that amends no module is shown as the module itself.
         object = match vm.heap.object(object).parent {
-            Some(parent) if !vm.heap.object(parent).flags.prototype => parent,
+            Some(parent) if !vm.heap.object(parent).is_prototype() => parent,
             _ => vm.module_object(vm.class(vm.heap.object(object).class).module)?,
         };
     }
