@@ -17,7 +17,6 @@ mod heap;
 pub mod host;
 mod ir;
 mod lower;
-#[cfg_attr(not(feature = "mutants"), expect(unreachable_pub, dead_code, reason = "switch points only"))]
 pub mod mutants;
 mod native;
 pub mod reader;

@@ -22,10 +22,10 @@ fn main() -> ExitCode {
                 ExitCode::SUCCESS
             },
         ),
-        ["find", options @ ..] => options_of(options).map_or_else(usage, find),
+        ["find", options @ ..] => options_of(options).map_or_else(usage, |options| find(&options)),
         #[cfg(feature = "mutants")]
-        ["mutants", options @ ..] => options_of(options).map_or_else(usage, mutants),
-        ["stats", options @ ..] => options_of(options).map_or_else(usage, stats),
+        ["mutants", options @ ..] => options_of(options).map_or_else(usage, |options| mutants(&options)),
+        ["stats", options @ ..] => options_of(options).map_or_else(usage, |options| stats(&options)),
         _ => usage(),
     }
 }
@@ -61,7 +61,7 @@ fn oracle() -> Option<Oracle> {
     Oracle::find(&root).map_err(|error| eprintln!("pkl-gen: {error}")).ok()
 }
 
-fn stats(options: Search) -> ExitCode {
+fn stats(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
     let seeds: Vec<u64> = (options.first..options.first + options.programs).collect();
     let (mut parts, mut failed, mut silent) = (0, 0, 0);
@@ -97,7 +97,7 @@ fn stats(options: Search) -> ExitCode {
 const MUTANTS: usize = 36;
 
 #[cfg(feature = "mutants")]
-fn mutants(options: Search) -> ExitCode {
+fn mutants(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
     let hunted = pkl_gen::hunt(options.programs, &oracle, &Ours::quiet(), &|hunted| {
         println!("{:?}: seed {}", hunted.mutant, hunted.seed.unwrap_or_default());
@@ -111,9 +111,9 @@ fn mutants(options: Search) -> ExitCode {
     if found >= MUTANTS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn find(options: Search) -> ExitCode {
+fn find(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(&options, &oracle, &Ours::quiet(), &|finding| {
+    let findings = search(options, &oracle, &Ours::quiet(), &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
     });
     eprintln!("{} programs, {} findings", options.programs, findings.len());
