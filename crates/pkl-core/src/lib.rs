@@ -9,6 +9,7 @@
 pub const LANGUAGE_VERSION: &str = "0.30.2";
 
 mod convert;
+mod de;
 pub mod error;
 mod evaluator;
 mod export;
@@ -16,6 +17,7 @@ mod heap;
 pub mod host;
 mod ir;
 mod lower;
+pub mod mutants;
 mod native;
 pub mod reader;
 mod session;
@@ -24,6 +26,7 @@ mod store;
 mod value;
 mod vm;
 
+pub use de::{DeserializeError, from_tree};
 pub use error::{Error, ErrorCode, SourcePlace, TraceFrame};
 pub use evaluator::{Evaluator, EvaluatorBuilder, ModuleSource, TraceSink};
 pub use host::Limits;

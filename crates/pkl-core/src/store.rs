@@ -2,9 +2,7 @@
 
 use elsa::sync::FrozenVec;
 use pkl_parser::ast::TypeId;
-use pkl_parser::{
-    Interner, Origin, Span, Symbol, check_expression, check_module, parse_expression, parse_module,
-};
+use pkl_parser::{Interner, Origin, Symbol, check_expression, check_module, parse_expression, parse_module};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

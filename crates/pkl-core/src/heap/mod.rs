@@ -17,6 +17,7 @@ use pkl_data::units::{DataSize, Duration};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+use crate::mutants::mutant;
 use crate::value::{
     BytesId, ClassId, DataSizeId, DurationId, EnvId, FunctionId, IntSeqId, ItemsId, NullId, ObjectId, PairId,
     RegexId, TypeAliasId, Value,
@@ -40,6 +41,13 @@ impl IntSeq {
         let count =
             if step > 0 { (end - start).div_euclid(step) + 1 } else { (start - end).div_euclid(-step) + 1 };
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
+    }
+
+    /// What two equal sequences have in common: first number, step and count. Those without numbers are
+    /// all equal; those of a single number still differ by their steps.
+    pub(crate) fn identity(self) -> Option<(i64, i64, usize)> {
+        let count = self.len();
+        (count > 0).then_some((self.start, self.step, count))
     }
 
     /// The numbers in order.
@@ -133,6 +141,11 @@ arena! {
 }
 
 impl<'ir> Heap<'ir> {
+    /// All classes.
+    pub(crate) fn class_ids(&self) -> impl Iterator<Item = ClassId> {
+        (0..self.classes.len()).map(ClassId::at)
+    }
+
     /// The expression with this pattern, if there is one already.
     pub(crate) fn known_regex(&self, pattern: &str) -> Option<RegexId> {
         self.regex_of.get(pattern).copied()
@@ -166,6 +179,10 @@ impl<'ir> Heap<'ir> {
         &self.byte_strings[id.index()]
     }
 
+    pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
+        &mut self.classes[id.index()]
+    }
+
     pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {
         &mut self.objects[id.index()]
     }
@@ -190,7 +207,9 @@ impl<'ir> Heap<'ir> {
         let new_start = self.slots.len();
         self.slots.extend_from_within(start as usize..start as usize + len);
         for slot in &mut self.slots[new_start..] {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         self.bytes += len * size_of::<Slot<'_>>();
         u32::try_from(new_start).expect("the memory limit is reached before u32 numbers run out")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::shapes::PropertyKey;
 use crate::ir;
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, FunctionId, ItemsId, ModuleId, ObjectId, ShapeId, Value};
 
 /// What is known of a member's value.
@@ -102,6 +103,11 @@ pub(crate) struct Items<'ir> {
     pub(crate) hashes: Vec<u64>,
     pub(crate) entries: Vec<Slot<'ir>>,
     pub(crate) index: hashbrown::HashTable<u32>,
+    /// The types that inherited members are checked to: those of the collections that defined them.
+    /// Shorter than the members if the rest has none.
+    pub(crate) element_checks: Vec<Option<CheckId>>,
+    /// As `element_checks`, for entries.
+    pub(crate) entry_checks: Vec<Option<CheckId>>,
     /// For a `Dynamic`: all members in the order in which they are shown.
     pub(crate) order: Vec<Order>,
 }
@@ -125,11 +131,18 @@ impl<'ir> Items<'ir> {
         self.index.insert_unique(hash, position, |&position| hashes[position as usize]);
     }
 
-    /// A copy without values, for an object that amends the owner of these.
-    pub(crate) fn inherit(&self) -> Self {
+    /// A copy without values, for an object that amends the owner of these, whose members are checked to a
+    /// type or not.
+    pub(crate) fn inherit(&self, check: Option<CheckId>) -> Self {
         let mut copy = self.clone();
+        if check.is_some() {
+            copy.element_checks = vec![check; copy.elements.len()];
+            copy.entry_checks = vec![check; copy.entries.len()];
+        }
         for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         copy
     }

@@ -54,6 +54,7 @@ mod module;
 mod number;
 mod parse;
 mod platform;
+mod protobuf;
 pub(crate) mod reflect;
 mod regex;
 pub(crate) mod render;
@@ -106,6 +107,7 @@ static TABLES: &[(Table, Table)] = &[
     (&[], reflect::MEMBER),
     (number::METHODS, number::PROPERTIES),
     (parse::METHODS, &[]),
+    (protobuf::METHODS, &[]),
     (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
     (render_more::METHODS, &[]),

@@ -7,6 +7,7 @@ use super::{Frame, Known, MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
+use crate::mutants::mutant;
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
@@ -139,6 +140,13 @@ impl<'ir> Vm<'ir> {
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
+        if body.ops.is_empty()
+            && body.members.is_empty()
+            && self.heap.object(parent).role == crate::heap::Role::Module
+        {
+            // Nothing is amended: it is still the module.
+            return Ok(parent);
+        }
         let base = self.stack.len();
         if body.code.frame_size > 0 {
             self.stack.extend_from_within(frame.base..frame.base + lazy.visible as usize);
@@ -218,7 +226,8 @@ impl<'ir> Vm<'ir> {
         target.shape = shape;
         target.slots = slots;
         if let Some(items) = old_items {
-            let mut inherited = self.heap.items(items).inherit();
+            let check = self.heap.object(parent).check;
+            let mut inherited = self.heap.items(items).inherit(check);
             if kind == ObjectKind::Dynamic {
                 let new_keys = self.heap.shapes.get(shape).keys()[old_len..].iter().copied();
                 inherited.order.extend(new_keys.map(Order::Property));
@@ -277,7 +286,7 @@ impl<'ir> Vm<'ir> {
     ) -> Result<()> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
-            Some(items) => self.heap.items(items).inherit(),
+            Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
             None => Items::default(),
         };
         if kind == ObjectKind::Dynamic && items.order.is_empty() {
@@ -428,6 +437,9 @@ impl<'ir> Vm<'ir> {
             Op::When { condition, then, otherwise } => {
                 let frame = building.frame;
                 let holds = self.eval_condition(&body.code, *condition, &frame)?;
+                if !holds && mutant!(ElseIgnored) {
+                    return Ok(());
+                }
                 self.run_ops(building, if holds { then } else { otherwise }, env)
             }
             Op::For { key, value, iterable, body: ops } => {
@@ -437,6 +449,7 @@ impl<'ir> Vm<'ir> {
                 let pairs = self.iterate(iterated).map_err(located)?;
                 let base = frame.base;
                 for (item_key, item) in pairs {
+                    let item_key = if mutant!(ForKeyIsValue) { item } else { item_key };
                     self.tick()?;
                     if let Some(variable) = key {
                         let item_key = match variable.ty {
@@ -557,11 +570,19 @@ impl<'ir> Vm<'ir> {
         let candidates: Vec<(usize, Value)> = building.items.candidates(hash).collect();
         for (position, candidate) in candidates {
             if self.same(candidate, key)? {
-                if position >= building.inherited_entries || !building.touched_entries.insert(position) {
+                if mutant!(EntryOverrideIgnored) && position < building.inherited_entries {
+                    return Ok(());
+                }
+                if (position >= building.inherited_entries || !building.touched_entries.insert(position))
+                    && !mutant!(DuplicatesAllowed)
+                {
                     let shown = self.show(key)?;
                     return Err(duplicate(&shown));
                 }
                 building.items.entries[position] = slot;
+                if let Some(check) = building.items.entry_checks.get_mut(position) {
+                    *check = None;
+                }
                 return Ok(());
             }
         }
@@ -593,12 +614,17 @@ impl<'ir> Vm<'ir> {
                 continue;
             }
             let defined = slot(member, building.object, env);
-            match place {
-                MemberRef::Element(_, position) => {
-                    building.items.elements[position as usize] = defined;
+            let result = match place {
+                MemberRef::Element(_, position) => override_element(building, position as usize, defined),
+                MemberRef::Entry(items, position) => {
+                    let key = self.heap.items(items).keys[position as usize];
+                    self.put_entry(building, key, defined)
                 }
-                MemberRef::Entry(_, position) => building.items.entries[position as usize] = defined,
-                MemberRef::Property(_) => {}
+                MemberRef::Property(_) => Ok(()),
+            };
+            result.map_err(|error| error.locate(member.module, member.span))?;
+            if mutant!(PredicateStopsEarly) {
+                break;
             }
         }
         Ok(())
@@ -614,6 +640,13 @@ fn override_element<'ir>(building: &mut Building<'ir>, index: usize, slot: Slot<
     if !building.touched_elements.insert(index) {
         return Err(duplicate(&index.to_string()));
     }
+    if mutant!(OverrideAppends) {
+        building.items.elements.push(slot);
+        return Ok(());
+    }
     building.items.elements[index] = slot;
+    if let Some(check) = building.items.element_checks.get_mut(index) {
+        *check = None;
+    }
     Ok(())
 }

@@ -8,6 +8,7 @@ use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::Result;
 use crate::heap::FunctionKind;
+use crate::mutants::mutant;
 use crate::value::{FunctionId, ObjectId, Value};
 
 impl Vm<'_> {
@@ -40,7 +41,9 @@ impl Vm<'_> {
             (Value::Bytes(a), Value::Bytes(b)) => self.heap.bytes_of(a) == self.heap.bytes_of(b),
             (Value::Duration(a), Value::Duration(b)) => self.heap.duration(a) == self.heap.duration(b),
             (Value::DataSize(a), Value::DataSize(b)) => self.heap.data_size(a) == self.heap.data_size(b),
-            (Value::IntSeq(a), Value::IntSeq(b)) => self.heap.int_seq(a) == self.heap.int_seq(b),
+            (Value::IntSeq(a), Value::IntSeq(b)) => {
+                self.heap.int_seq(a).identity() == self.heap.int_seq(b).identity()
+            }
             (Value::Regex(a), Value::Regex(b)) => {
                 a == b || self.heap.regex(a).pattern() == self.heap.regex(b).pattern()
             }
@@ -121,7 +124,7 @@ impl Vm<'_> {
     }
 
     fn same_objects(&mut self, a: ObjectId, b: ObjectId) -> Result<bool> {
-        if self.heap.object(a).class != self.heap.object(b).class {
+        if self.heap.object(a).class != self.heap.object(b).class && !mutant!(EqualityIgnoresClass) {
             return Ok(false);
         }
         if self.heap.object(a).is_module() != self.heap.object(b).is_module() {
@@ -129,8 +132,20 @@ impl Vm<'_> {
         }
         self.check_stack()?;
         let kind = self.object_kind(self.heap.object(a).class)?;
-        let members = self.members_of(a);
-        if members.len() != self.members_of(b).len() {
+        let mut members = self.members_of(a);
+        if mutant!(HiddenInEquality) {
+            let shape = self.heap.object(a).shape;
+            let keys = self.heap.shapes.get(shape).keys().to_vec();
+            for key in keys {
+                if let (crate::heap::PropertyKey::Named(name), Some(index)) =
+                    (key, self.heap.find_property(a, key))
+                    && kind == ObjectKind::Typed
+                    && !self.is_visible(a, name, index)
+                {
+                    members.push((MemberKey::Property(name), MemberRef::Property(index)));
+                }
+            }
+        } else if members.len() != self.members_of(b).len() {
             return Ok(false);
         }
         for (key, place) in members {
@@ -152,7 +167,7 @@ impl Vm<'_> {
                 return Ok(false);
             }
             let (value, other) = (self.force(a, place)?, self.force(b, other)?);
-            if !self.same(value, other)? {
+            if !self.same(value, other)? && !mutant!(EqualityIgnoresValues) {
                 return Ok(false);
             }
         }
@@ -179,8 +194,7 @@ impl Vm<'_> {
             Value::Duration(id) => self.heap.duration(id).hash(hasher),
             Value::DataSize(id) => self.heap.data_size(id).hash(hasher),
             Value::IntSeq(id) => {
-                let sequence = self.heap.int_seq(id);
-                (sequence.start, sequence.end, sequence.step).hash(hasher);
+                self.heap.int_seq(id).identity().hash(hasher);
             }
             Value::Regex(id) => self.heap.regex(id).pattern().hash(hasher),
             Value::Class(id) => id.hash(hasher),

@@ -154,6 +154,39 @@ impl<'ir> Vm<'ir> {
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
         state.definer = Some(prototype);
+        if superclass.is_none() { self.let_base_be_a_module(class, object) } else { Ok(()) }
+    }
+
+    /// Makes the base module's class extend `Module`, which that module itself declares.
+    fn let_base_be_a_module(&mut self, class: ClassId, object: ObjectId) -> Result<()> {
+        let superclass = self.known(super::Known::Module)?;
+        let inherited = self.heap.class(superclass);
+        let (parent, mut display) = (inherited.prototype, inherited.display.to_vec());
+        let (mut properties, mut methods) = (inherited.properties.clone(), inherited.methods.clone());
+        let record = self.heap.class_mut(class);
+        display.push(class);
+        properties.extend(std::mem::take(&mut record.properties));
+        methods.extend(std::mem::take(&mut record.methods));
+        record.superclass = Some(superclass);
+        record.display = display.into();
+        record.properties = properties;
+        record.methods = methods;
+        let prototype = record.prototype;
+        self.heap.object_mut(prototype).parent = Some(parent);
+        let keys = self.heap.shapes.get(self.heap.object(parent).shape).keys().to_vec();
+        for target in [prototype, object] {
+            for &key in &keys {
+                if self.heap.find_property(target, key).is_none() {
+                    let index = self.heap.find_property(parent, key).expect("the key is of this object");
+                    let mut slot = *self.heap.slot(index);
+                    slot.cache = crate::heap::Cache::Empty;
+                    let shape = self.heap.object(target).shape;
+                    let grown = self.heap.shapes.grow_once(shape, std::iter::once(key));
+                    self.regrow(target, grown);
+                    self.put_property(target, key, slot);
+                }
+            }
+        }
         Ok(())
     }
 

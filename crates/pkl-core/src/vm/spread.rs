@@ -4,6 +4,7 @@ use super::Vm;
 use super::amend::{Building, ObjectKind};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::PropertyKey;
+use crate::mutants::mutant;
 use crate::value::{ClassId, Value};
 
 /// One member that a spread adds.
@@ -29,6 +30,10 @@ impl<'ir> Vm<'ir> {
         if !allowed(elements, entries, properties) {
             return Err(self.cannot_spread(building.class, value, properties)?);
         }
+        let mut members = members;
+        if mutant!(SpreadReversed) {
+            members.reverse();
+        }
         for member in members {
             match member {
                 Spread::Element(value) => {
@@ -37,7 +42,7 @@ impl<'ir> Vm<'ir> {
                 }
                 Spread::Entry(key, value) => {
                     let slot = self.given(building.object, value);
-                    self.put_entry(building, key, slot)?;
+                    self.put_entry(building, key, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Property(name, value) => {
                     if building.kind == ObjectKind::Typed {
@@ -80,4 +85,19 @@ impl<'ir> Vm<'ir> {
         };
         Ok(Raised::new(ErrorCode::InvalidMember, message).with_hint(hint))
     }
+}
+
+/// A duplicate that a spread makes.
+fn spread_over(mut error: Failure, what: &str) -> Failure {
+    if error.code == ErrorCode::DuplicateMember
+        && let Some(name) = error
+            .message
+            .strip_prefix("Duplicate definition of member ")
+            .and_then(|rest| rest.strip_suffix('.'))
+    {
+        error.message = format!(
+            "Cannot spread object because the enclosing object already has a declaration of {what}{name}."
+        );
+    }
+    error
 }

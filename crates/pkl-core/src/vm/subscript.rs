@@ -46,7 +46,8 @@ impl Vm<'_> {
             (Value::Bytes(id), Value::Int(index)) => {
                 let bytes = self.heap.bytes_of(id);
                 match usize::try_from(index).ok().and_then(|index| bytes.get(index)) {
-                    Some(&byte) => Ok(Value::Int(i64::from(byte))),
+                    // A single byte is signed, as in the official evaluator.
+                    Some(&byte) => Ok(Value::Int(i64::from(byte.cast_signed()))),
                     None => {
                         let len = bytes.len();
                         let shown = self.show_shallow(receiver)?;

@@ -3,7 +3,7 @@
 use super::amend::ObjectKind;
 use super::{Frame, Known, MemberRef, Resolved, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Function, FunctionKind, PropertyKey};
+use crate::heap::{ClassKind, Function, FunctionKind, PropertyKey};
 use crate::ir::{Code, Member, MemberSource, Ty, TyIx};
 use crate::value::{CheckId, ClassId, ObjectId, Value};
 
@@ -233,7 +233,11 @@ impl<'ir> Vm<'ir> {
 
     /// The value of a property that a class declares in an object that sets nothing, null if it has none.
     pub(crate) fn default_of_property(&mut self, class: ClassId, property: &'ir Member) -> Result<Value> {
-        let prototype = self.class_definer(class);
+        // The class of a module has one instance that sets nothing: the module.
+        let prototype = match self.heap.class(class).kind {
+            ClassKind::Module => self.module_object(self.heap.class(class).module)?,
+            ClassKind::Declared => self.class_definer(class),
+        };
         match property.source {
             MemberSource::External => Ok(Value::NULL),
             MemberSource::Default => {

@@ -7,6 +7,7 @@ use super::{Frame, Vm};
 use crate::error::Result;
 use crate::heap::{Env, Object, Role};
 use crate::ir::{Code, Ty, TyIx};
+use crate::mutants::mutant;
 use crate::value::{CheckId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
@@ -19,7 +20,7 @@ impl<'ir> Vm<'ir> {
         let len = self.heap.shapes.get(shape).len();
         let slots = self.heap.inherit_slots(slots, len);
         let items = items.map(|items| {
-            let copy = self.heap.items(items).inherit();
+            let copy = self.heap.items(items).inherit(None);
             self.heap.charge(copy.size());
             self.heap.add_items(copy)
         });
@@ -89,8 +90,10 @@ impl<'ir> Vm<'ir> {
     }
 
     /// Checks an element or value of a collection that is being read.
-    pub(crate) fn check_item(&mut self, object: ObjectId, value: Value) -> Result<Value> {
-        let Some(check) = self.heap.object(object).check else { return Ok(value) };
+    pub(crate) fn check_member(&mut self, check: CheckId, value: Value) -> Result<Value> {
+        if mutant!(ElementsUnchecked) {
+            return Ok(value);
+        }
         let (kept, frame) = self.enter_type_ref(check);
         let result = self.check(value, kept.code, kept.ty, &frame);
         self.stack.truncate(frame.base);

@@ -6,6 +6,7 @@ use super::amend::ObjectKind;
 use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{Code, Ty, TyIx};
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// The application of an alias to type arguments.
@@ -194,7 +195,8 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn check_class(&mut self, value: Value, class: ClassId) -> Result<()> {
         let actual = self.class_of(value)?;
-        if actual == class || self.is_subclass(actual, class) {
+        let refused = mutant!(SubclassRefused) && matches!(value, Value::Object(_));
+        if actual == class || (self.is_subclass(actual, class) && !refused) {
             Ok(())
         } else {
             Err(self.mismatch(class, value)?)
@@ -220,6 +222,7 @@ impl<'ir> Vm<'ir> {
         }
         match result {
             Value::Bool(true) => Ok(()),
+            Value::Bool(false) if mutant!(ConstraintsIgnored) => Ok(()),
             Value::Bool(false) => {
                 let module = self.store.module(code.module);
                 let span = code.spans[constraint as usize];
@@ -256,7 +259,7 @@ impl<'ir> Vm<'ir> {
             )
             .count();
         let mut reasons = Vec::new();
-        for &member in members {
+        for &member in if mutant!(UnionFirstOnly) { &members[..1] } else { members } {
             if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
                 if self.is(value, code, member, frame)? {
                     return self.check_in(value, code, member, frame, mode);
@@ -274,7 +277,9 @@ impl<'ir> Vm<'ir> {
                 Err(error) => return Err(error),
             }
         }
-        if reasons.iter().any(|error| error.code == ErrorCode::ConstraintViolated) {
+        let class = self.class_of(value)?;
+        if reasons.len() == members.len() && members.iter().any(|&member| !self.is_plain(code, member, class))
+        {
             return self.union_reasons(value, code, ty, members, &reasons);
         }
         Err(self.union_mismatch(value, code, ty)?)
@@ -298,6 +303,7 @@ impl<'ir> Vm<'ir> {
         let told: Vec<String> = members
             .iter()
             .zip(reasons)
+            .filter(|(member, _)| !self.is_plain(code, **member, class))
             .map(|(&member, error)| {
                 let text = code.type_spans[member as usize].text(source);
                 let reason = error.message.replace('\n', "\n  ");
@@ -370,7 +376,7 @@ impl<'ir> Vm<'ir> {
         let _ = class;
         match value {
             Value::List(_) | Value::Set(_) => {
-                if self.is_trivial(code, args[0]) {
+                if self.is_trivial(code, args[0]) || mutant!(ListUnchecked) {
                     return Ok(value);
                 }
                 let items = self.collection_items(value).unwrap_or_default();
@@ -480,6 +486,7 @@ impl<'ir> Vm<'ir> {
         if self.is_trivial(code, ty) {
             return Ok(Value::Object(object));
         }
+        let mode = if mutant!(ElementsCheckedEagerly) { Mode::Eager } else { mode };
         let Mode::Lazy { fresh } = mode else {
             let mut values = self.elements(object)?;
             values.extend(self.entries(object)?.into_iter().map(|(_, value)| value));
@@ -519,14 +526,7 @@ impl<'ir> Vm<'ir> {
 
     /// A value of a union or of a string literal's type was expected.
     fn union_mismatch(&mut self, value: Value, code: &'ir Code, ty: TyIx) -> Result<Failure> {
-        let module = self.store.module(code.module);
-        let text = code.type_spans[ty as usize].text(&module.source);
-        if let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] {
-            let literal = |&member: &TyIx| match &code.types[member as usize] {
-                Ty::StringLiteral(text) => pkl_data::literal::plain(text),
-                _ => String::new(),
-            };
-            let text = members.iter().map(literal).collect::<Vec<_>>().join("|");
+        if let Some(text) = literal_union_text(code, ty) {
             if !matches!(value, Value::String(_)) {
                 return self.mismatch_text(&text, value);
             }
@@ -534,13 +534,42 @@ impl<'ir> Vm<'ir> {
             let message = format!("Expected value of type `{text}`, but got `{shown}`.");
             return Ok(Raised::new(ErrorCode::TypeMismatch, message));
         }
-        if value.is_null() && matches!(&code.types[ty as usize], Ty::Union { .. }) {
-            let message = format!("Expected value of type `{text}`, but got `null`.\nValue: null");
-            return Ok(Raised::new(ErrorCode::TypeMismatch, message));
-        }
-        let text = text.to_owned();
-        self.mismatch_text(&text, value)
+        let module = self.store.module(code.module);
+        let text = code.type_spans[ty as usize].text(&module.source).to_owned();
+        let class = self.class_of(value)?;
+        let (name, shown) = (self.class_name(class), self.show_shallow(value)?);
+        let got = match &code.types[ty as usize] {
+            Ty::Union { .. } if value.is_null() => "`null`".to_owned(),
+            _ => format!("type `{name}`"),
+        };
+        let message = format!("Expected value of type `{text}`, but got {got}.\nValue: {shown}");
+        Ok(Raised::new(ErrorCode::TypeMismatch, message))
     }
+
+    /// Whether a value isn't of a type because of its class, or of which string it is: no reason to tell.
+    fn is_plain(&mut self, code: &'ir Code, ty: TyIx, class: ClassId) -> bool {
+        match &code.types[ty as usize] {
+            Ty::StringLiteral(_)
+            | Ty::Union { literals: Some(_), .. }
+            | Ty::Function { .. }
+            | Ty::Module(_) => true,
+            Ty::Named { .. } => match self.resolve_type(code, ty) {
+                Ok(Some(Resolved::Class(wanted))) => !self.is_subclass(class, wanted),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A union of string literals as messages show it.
+fn literal_union_text(code: &Code, ty: TyIx) -> Option<String> {
+    let Ty::Union { members, literals: Some(_), .. } = &code.types[ty as usize] else { return None };
+    let literals = members.iter().map(|&member| match &code.types[member as usize] {
+        Ty::StringLiteral(text) => pkl_data::literal::plain(text),
+        other => unreachable!("a member of a union of literals is one, not {other:?}"),
+    });
+    Some(literals.collect::<Vec<_>>().join("|"))
 }
 
 /// Whether an error says no more than that a value isn't of a type.
