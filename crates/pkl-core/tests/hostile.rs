@@ -1,6 +1,7 @@
 //! Programs that mean harm: none may crash, hang or take more than it is given.
 
 #[path = "../../../fuzz/checks/evaluator.rs"]
+#[expect(unreachable_pub, reason = "the fuzz target uses it too")]
 mod evaluator;
 
 use pkl_core::{Error, ErrorCode, Evaluator, Limits, ModuleSource};

@@ -17,6 +17,7 @@ use pkl_data::units::{DataSize, Duration};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+use crate::mutants::mutant;
 use crate::value::{
     BytesId, ClassId, DataSizeId, DurationId, EnvId, FunctionId, IntSeqId, ItemsId, NullId, ObjectId, PairId,
     RegexId, TypeAliasId, Value,
@@ -206,7 +207,9 @@ impl<'ir> Heap<'ir> {
         let new_start = self.slots.len();
         self.slots.extend_from_within(start as usize..start as usize + len);
         for slot in &mut self.slots[new_start..] {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         self.bytes += len * size_of::<Slot<'_>>();
         u32::try_from(new_start).expect("the memory limit is reached before u32 numbers run out")
