@@ -84,6 +84,10 @@ pub(crate) struct Vm<'ir> {
     resources: FxHashMap<String, Value>,
     pub(crate) globs: FxHashMap<String, Value>,
     memos: Vec<Memo>,
+    /// The implementations of external properties, by declaration.
+    natives: FxHashMap<usize, NativeMethod>,
+    /// Where interpolated strings are put together.
+    scratch: String,
     known: [Option<ClassId>; Known::COUNT],
     pub(crate) words: Words,
     pub(crate) readers: &'ir Readers,
@@ -127,6 +131,8 @@ impl<'ir> Vm<'ir> {
             resources: FxHashMap::default(),
             globs: FxHashMap::default(),
             memos: Vec::new(),
+            natives: FxHashMap::default(),
+            scratch: String::new(),
             known: [None; Known::COUNT],
             words: Words::new(&store.interner),
             readers,
