@@ -159,6 +159,16 @@ impl Ast {
         self.bodies.len()
     }
 
+    /// All expressions, in the order in which they were read.
+    pub fn exprs(&self) -> &[Expr] {
+        &self.exprs
+    }
+
+    /// All methods, in the order in which they were read.
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
     /// All object bodies, in the order in which they were read.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
