@@ -159,6 +159,11 @@ impl Ast {
         self.bodies.len()
     }
 
+    /// All expressions, in the order in which they were read.
+    pub fn exprs(&self) -> &[Expr] {
+        &self.exprs
+    }
+
     /// All object bodies, in the order in which they were read.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
