@@ -4,7 +4,8 @@
 //! - `cargo xtask check` says whether they are what the code says;
 //! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there);
 //! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
-//!   Pkl corpus from the official binary, or compares with it.
+//!   Pkl corpus from the official binary, or compares with it;
+//! - `cargo xtask mutants [--programs N]` proves that the generator of Pkl programs finds bugs of the evaluator.
 
 mod bench;
 mod docs;
@@ -24,7 +25,7 @@ enum TaskError {
     Stale(Vec<String>),
     #[error(transparent)]
     Corpus(#[from] pkl_corpus::CommandError),
-    #[error("usage: cargo xtask docs | check | bench [--write] | corpus bless | corpus check")]
+    #[error("usage: cargo xtask docs | check | bench [--write] | corpus bless | corpus check | mutants")]
     Usage,
 }
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         ["check"] => docs::check(),
         ["bench"] => bench::run(false),
         ["bench", "--write"] => bench::run(true),
+        ["mutants", rest @ ..] => mutants(rest),
         ["corpus", rest @ ..] => pkl_corpus::run(&root(), rest).map_err(TaskError::Corpus),
         _ => Err(TaskError::Usage),
     };
@@ -46,6 +48,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Builds the generator with the deliberate bugs, which nothing else turns on, and lets it look for them.
+fn mutants(arguments: &[&str]) -> Result<(), TaskError> {
+    let mut command =
+        vec!["run", "--quiet", "--release", "-p", "pkl-gen", "--features", "mutants", "mutants"];
+    command.extend(arguments);
+    output("cargo", &command).map(|report| print!("{report}"))
 }
 
 /// The root of the workspace.

@@ -4,6 +4,7 @@ use pkl_parser::Symbol;
 use rustc_hash::FxHashMap;
 
 use crate::error::{ErrorCode, Raised, Result};
+use crate::mutants::mutant;
 use crate::value::{ClassId, Value};
 use crate::vm::Vm;
 use crate::vm::amend::ObjectKind;
@@ -69,8 +70,9 @@ impl Converters {
 
     /// The value that is rendered in the place of `value`.
     pub(crate) fn convert(&self, vm: &mut Vm<'_>, value: Value, path: &[Step]) -> Result<Value> {
+        let class_first = mutant!(ConverterClassFirst) && self.by_class.contains_key(&vm.class_of(value)?);
         for (pattern, function) in &self.by_path {
-            if pattern.matches(vm, path)? {
+            if !class_first && pattern.matches(vm, path)? {
                 return vm.apply(*function, &[value]);
             }
         }
@@ -81,7 +83,11 @@ impl Converters {
         // Subclasses count for instances of classes only.
         let typed = matches!(value, Value::Object(_)) && vm.object_kind(class)? == ObjectKind::Typed;
         let most_specific = if typed {
-            vm.heap.class(class).display.iter().rev().find_map(|class| self.by_class.get(class))
+            let mut lineage = vm.heap.class(class).display.clone();
+            if mutant!(ConverterLeastSpecific) {
+                lineage = lineage.iter().rev().copied().collect();
+            }
+            lineage.iter().rev().find_map(|class| self.by_class.get(class))
         } else {
             self.by_class.get(&class)
         };

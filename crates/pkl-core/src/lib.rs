@@ -17,6 +17,7 @@ mod heap;
 pub mod host;
 mod ir;
 mod lower;
+pub mod mutants;
 mod native;
 pub mod reader;
 mod session;

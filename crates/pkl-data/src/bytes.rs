@@ -150,6 +150,7 @@ impl Charset {
     pub fn encode(self, text: &str) -> Vec<u8> {
         match self {
             Self::Utf8 => text.as_bytes().to_vec(),
+            Self::Utf16 if text.is_empty() => Vec::new(),
             Self::Utf16 => {
                 [0xFE, 0xFF].into_iter().chain(text.encode_utf16().flat_map(u16::to_be_bytes)).collect()
             }

@@ -8,6 +8,7 @@ pub mod jsonnet;
 pub mod pcf;
 pub mod plist;
 pub mod properties;
+pub mod textproto;
 pub mod xml;
 pub mod yaml;
 

@@ -90,7 +90,7 @@ fn json() {
             options("\t", false)
         ),
     ];
-    differ(11, 1500, &variants, anything);
+    differ(11, 900, &variants, anything);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn pcf() {
             options("\t", false, true)
         ),
     ];
-    differ(12, 2000, &variants, with_keys);
+    differ(12, 1200, &variants, with_keys);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn properties() {
         variant!(properties, "new PropertiesRenderer { omitNullProperties = false }", options(false, false)),
         variant!(properties, "new PropertiesRenderer { restrictCharset = true }", options(true, true)),
     ];
-    differ(13, 1500, &variants, with_keys);
+    differ(13, 900, &variants, with_keys);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn plist() {
         variant!(plist, "new PListRenderer {}", options("  ")),
         variant!(plist, "new PListRenderer { indent = \"\" }", options("")),
     ];
-    differ(14, 1000, &variants, anything);
+    differ(14, 600, &variants, anything);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn jsonnet() {
             options("", false)
         ),
     ];
-    differ(15, 1500, &variants, anything);
+    differ(15, 900, &variants, anything);
 }
 
 /// Values of `pkl:xml` in a tree of ordinary ones, whose keys are names.
@@ -242,7 +242,7 @@ fn xml() {
         ),
     ];
     differ(16, 500, &variants, anything);
-    differ(17, 1500, &variants, |random| xml_value(random, 4));
+    differ(17, 900, &variants, |random| xml_value(random, 4));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn yaml() {
             options(yaml::Mode::Yaml12, 3, true, true)
         ),
     ];
-    differ(18, 2500, &variants, anything);
+    differ(18, 1500, &variants, anything);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn yaml_strings() {
     let alphabets =
         ["01_.eE+-", "0xXbo17fg_-+", "0159:._-+", " \n#:-a", "\n \t\r\"'\\a", "-?:, []{}#&*!|>'\"%@`a~"];
     let mut cases: Vec<(String, Ours)> = Vec::new();
-    for index in 0..3000 {
+    for index in 0..1800 {
         let alphabet: Vec<char> = random.pick(&alphabets).chars().collect();
         let text: String = (0..=random.below(6)).map(|_| *random.pick(&alphabet)).collect();
         let (name, mode) =

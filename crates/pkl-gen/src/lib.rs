@@ -6,6 +6,8 @@
 mod answer;
 mod choices;
 mod generate;
+#[cfg(feature = "mutants")]
+mod mutants;
 mod official;
 mod ours;
 mod search;
@@ -14,6 +16,8 @@ mod shrink;
 pub use answer::{Answer, Subject, difference};
 pub use choices::Choices;
 pub use generate::{Program, program};
+#[cfg(feature = "mutants")]
+pub use mutants::{Hunted, hunt};
 pub use ours::Ours;
 pub use search::{Finding, Search, search};
 pub use shrink::shrink;

@@ -1,6 +1,7 @@
 //! `pkl-gen find [--seed N] [--programs N] [--findings N] [--known TEXT]… [--no-shrink]`: programs that the official binary
 //! and our evaluator don't agree on. `pkl-gen show <seed>`: the program of a seed. `pkl-gen stats [--seed N]
-//! [--programs N]`: what the official binary makes of programs, to see how much they show.
+//! [--programs N]`: what the official binary makes of programs, to see how much they show. `pkl-gen mutants
+//! [--programs N]`, with the feature `mutants`: whether programs find deliberate bugs of the evaluator.
 
 use pkl_corpus::Oracle;
 use pkl_gen::{Answer, Subject};
@@ -21,8 +22,10 @@ fn main() -> ExitCode {
                 ExitCode::SUCCESS
             },
         ),
-        ["find", options @ ..] => options_of(options).map_or_else(usage, find),
-        ["stats", options @ ..] => options_of(options).map_or_else(usage, stats),
+        ["find", options @ ..] => options_of(options).map_or_else(usage, |options| find(&options)),
+        #[cfg(feature = "mutants")]
+        ["mutants", options @ ..] => options_of(options).map_or_else(usage, |options| mutants(&options)),
+        ["stats", options @ ..] => options_of(options).map_or_else(usage, |options| stats(&options)),
         _ => usage(),
     }
 }
@@ -58,7 +61,7 @@ fn oracle() -> Option<Oracle> {
     Oracle::find(&root).map_err(|error| eprintln!("pkl-gen: {error}")).ok()
 }
 
-fn stats(options: Search) -> ExitCode {
+fn stats(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
     let seeds: Vec<u64> = (options.first..options.first + options.programs).collect();
     let (mut parts, mut failed, mut silent) = (0, 0, 0);
@@ -89,9 +92,28 @@ fn stats(options: Search) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn find(options: Search) -> ExitCode {
+/// At least so many deliberate bugs must be found.
+#[cfg(feature = "mutants")]
+const MUTANTS: usize = 36;
+
+#[cfg(feature = "mutants")]
+fn mutants(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(&options, &oracle, &Ours, &|finding| {
+    let hunted = pkl_gen::hunt(options.programs, &oracle, &Ours::quiet(), &|hunted| {
+        println!("{:?}: seed {}", hunted.mutant, hunted.seed.unwrap_or_default());
+    });
+    let alive: Vec<_> = hunted.iter().filter(|hunted| hunted.seed.is_none()).collect();
+    for hunted in &alive {
+        println!("{:?}: not found", hunted.mutant);
+    }
+    let found = hunted.len() - alive.len();
+    println!("{found} of {} mutants found within {} programs", hunted.len(), options.programs);
+    if found >= MUTANTS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn find(options: &Search) -> ExitCode {
+    let Some(oracle) = oracle() else { return ExitCode::FAILURE };
+    let findings = search(options, &oracle, &Ours::quiet(), &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
     });
     eprintln!("{} programs, {} findings", options.programs, findings.len());

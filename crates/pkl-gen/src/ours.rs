@@ -23,6 +23,14 @@ const PROGRAMS: u64 = 500;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ours;
 
+impl Ours {
+    /// Our evaluator; from now on panics are answers, and are not told by the process.
+    pub fn quiet() -> Self {
+        std::panic::set_hook(Box::new(|_| {}));
+        Self
+    }
+}
+
 impl Subject for Ours {
     fn answers(&self, programs: &[Program]) -> Vec<Answer> {
         thread_local! {

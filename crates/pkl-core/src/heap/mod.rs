@@ -17,6 +17,7 @@ use pkl_data::units::{DataSize, Duration};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+use crate::mutants::mutant;
 use crate::value::{
     BytesId, ClassId, DataSizeId, DurationId, EnvId, FunctionId, IntSeqId, ItemsId, NullId, ObjectId, PairId,
     RegexId, TypeAliasId, Value,
@@ -42,13 +43,11 @@ impl IntSeq {
         usize::try_from(count.max(0)).unwrap_or(usize::MAX)
     }
 
-    /// What two sequences of the same numbers have in common: count, first number, step.
-    pub(crate) fn identity(self) -> (usize, i64, i64) {
-        match self.len() {
-            0 => (0, 0, 0),
-            1 => (1, self.start, 0),
-            count => (count, self.start, self.step),
-        }
+    /// What two equal sequences have in common: first number, step and count. Those without numbers are
+    /// all equal; those of a single number still differ by their steps.
+    pub(crate) fn identity(self) -> Option<(i64, i64, usize)> {
+        let count = self.len();
+        (count > 0).then_some((self.start, self.step, count))
     }
 
     /// The numbers in order.
@@ -142,6 +141,11 @@ arena! {
 }
 
 impl<'ir> Heap<'ir> {
+    /// All classes.
+    pub(crate) fn class_ids(&self) -> impl Iterator<Item = ClassId> {
+        (0..self.classes.len()).map(ClassId::at)
+    }
+
     /// The expression with this pattern, if there is one already.
     pub(crate) fn known_regex(&self, pattern: &str) -> Option<RegexId> {
         self.regex_of.get(pattern).copied()
@@ -203,7 +207,9 @@ impl<'ir> Heap<'ir> {
         let new_start = self.slots.len();
         self.slots.extend_from_within(start as usize..start as usize + len);
         for slot in &mut self.slots[new_start..] {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         self.bytes += len * size_of::<Slot<'_>>();
         u32::try_from(new_start).expect("the memory limit is reached before u32 numbers run out")

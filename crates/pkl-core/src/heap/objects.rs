@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::shapes::PropertyKey;
 use crate::ir;
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, FunctionId, ItemsId, ModuleId, ObjectId, ShapeId, Value};
 
 /// What is known of a member's value.
@@ -139,7 +140,9 @@ impl<'ir> Items<'ir> {
             copy.entry_checks = vec![check; copy.entries.len()];
         }
         for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
-            slot.cache = Cache::Empty;
+            if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
         }
         copy
     }

@@ -131,6 +131,11 @@ impl<'a> Lowerer<'a> {
 
     fn parameters(&mut self, list: ast::List<ast::Parameter>) -> Box<[Parameter]> {
         let parameters = &self.cx.ast[list];
+        // The types can't name the parameters, yet their constraints must not use their places.
+        let first = self.next;
+        for _ in parameters {
+            self.take_slot();
+        }
         let lowered: Vec<Parameter> = parameters
             .iter()
             .map(|parameter| Parameter {
@@ -138,6 +143,7 @@ impl<'a> Lowerer<'a> {
                 ty: parameter.ty.map(|ty| self.ty(ty)),
             })
             .collect();
+        self.next = first;
         for parameter in &lowered {
             self.declare(parameter.name);
         }

@@ -55,6 +55,7 @@ mod module;
 mod number;
 mod parse;
 mod platform;
+mod protobuf;
 pub(crate) mod reflect;
 mod regex;
 pub(crate) mod render;
@@ -108,6 +109,7 @@ static TABLES: &[(Table, Table)] = &[
     (&[], reflect::MEMBER),
     (number::METHODS, number::PROPERTIES),
     (parse::METHODS, &[]),
+    (protobuf::METHODS, &[]),
     (regex::METHODS, regex::PROPERTIES),
     (render::METHODS, render::PROPERTIES),
     (render_more::METHODS, &[]),

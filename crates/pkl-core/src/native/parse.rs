@@ -47,7 +47,7 @@ fn yaml_options(vm: &mut Vm<'_>, this: Value) -> Result<yaml::Options> {
 
 fn yaml_failure(error: &yaml::YamlError) -> Failure {
     if error.is_limit {
-        Raised::new(ErrorCode::LimitExceeded, format!("Error parsing YAML document: {error}"))
+        Raised::new(ErrorCode::Parse, format!("Error parsing YAML document: {error}"))
     } else {
         Raised::new(ErrorCode::Parse, "Error parsing YAML document.").with_hint(error.to_string())
     }

@@ -7,6 +7,7 @@ use super::{Frame, Known, MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
+use crate::mutants::mutant;
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
@@ -436,6 +437,9 @@ impl<'ir> Vm<'ir> {
             Op::When { condition, then, otherwise } => {
                 let frame = building.frame;
                 let holds = self.eval_condition(&body.code, *condition, &frame)?;
+                if !holds && mutant!(ElseIgnored) {
+                    return Ok(());
+                }
                 self.run_ops(building, if holds { then } else { otherwise }, env)
             }
             Op::For { key, value, iterable, body: ops } => {
@@ -445,6 +449,7 @@ impl<'ir> Vm<'ir> {
                 let pairs = self.iterate(iterated).map_err(located)?;
                 let base = frame.base;
                 for (item_key, item) in pairs {
+                    let item_key = if mutant!(ForKeyIsValue) { item } else { item_key };
                     self.tick()?;
                     if let Some(variable) = key {
                         let item_key = match variable.ty {
@@ -565,7 +570,12 @@ impl<'ir> Vm<'ir> {
         let candidates: Vec<(usize, Value)> = building.items.candidates(hash).collect();
         for (position, candidate) in candidates {
             if self.same(candidate, key)? {
-                if position >= building.inherited_entries || !building.touched_entries.insert(position) {
+                if mutant!(EntryOverrideIgnored) && position < building.inherited_entries {
+                    return Ok(());
+                }
+                if (position >= building.inherited_entries || !building.touched_entries.insert(position))
+                    && !mutant!(DuplicatesAllowed)
+                {
                     let shown = self.show(key)?;
                     return Err(duplicate(&shown));
                 }
@@ -613,6 +623,9 @@ impl<'ir> Vm<'ir> {
                 MemberRef::Property(_) => Ok(()),
             };
             result.map_err(|error| error.locate(member.module, member.span))?;
+            if mutant!(PredicateStopsEarly) {
+                break;
+            }
         }
         Ok(())
     }
@@ -626,6 +639,10 @@ pub(super) fn narrow(number: usize) -> u32 {
 fn override_element<'ir>(building: &mut Building<'ir>, index: usize, slot: Slot<'ir>) -> Result<()> {
     if !building.touched_elements.insert(index) {
         return Err(duplicate(&index.to_string()));
+    }
+    if mutant!(OverrideAppends) {
+        building.items.elements.push(slot);
+        return Ok(());
     }
     building.items.elements[index] = slot;
     if let Some(check) = building.items.element_checks.get_mut(index) {

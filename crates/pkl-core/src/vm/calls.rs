@@ -6,6 +6,7 @@ use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Env, FunctionKind};
 use crate::ir::{Code, Method, MethodKind, Site};
+use crate::mutants::mutant;
 use crate::value::{EnvId, FunctionId, ObjectId, Value};
 
 pub(crate) fn wrong_count(expected: usize, got: usize) -> Failure {
@@ -65,7 +66,8 @@ impl<'ir> Vm<'ir> {
         match found {
             Some(found) => {
                 let definer = self.class_definer(found.class);
-                self.run_method(found.method, frame.this, definer, None, base)
+                let this = if mutant!(SuperMethodReceiver) { Value::Object(definer) } else { frame.this };
+                self.run_method(found.method, this, definer, None, base)
             }
             None => match class {
                 Some(class) => Err(self.unknown_method(class, name)),
@@ -118,7 +120,9 @@ impl<'ir> Vm<'ir> {
         let frame = Frame { this, owner, env, base, key: Value::NULL, member: None, alias: None };
         let leave = |vm: &Self, error: Failure| error.leave(|| vm.method_name(method));
         for (position, param) in lowered.params.iter().enumerate() {
-            if let Some(ty) = param.ty {
+            if let Some(ty) = param.ty
+                && !mutant!(ArgumentsUnchecked)
+            {
                 let value = self.stack[base + position];
                 match self.check(value, code, ty, &frame) {
                     Ok(checked) => self.stack[base + position] = checked,
@@ -235,7 +239,12 @@ impl<'ir> Vm<'ir> {
                 result.map_err(|error| error.leave(|| self.function_name(lambda.module)))
             }
             FunctionKind::Amended { base: inner, body, this, owner, env, locals } => {
-                let parent = self.apply_function(inner, args)?;
+                let mut parent = self.apply_function(inner, args)?;
+                if mutant!(AmendedFunctionForgets)
+                    && let FunctionKind::Amended { base, .. } = self.heap.function(inner).kind
+                {
+                    parent = self.apply_function(base, args)?;
+                }
                 let base = self.stack.len();
                 if let Some(locals) = locals {
                     let Env { values, .. } = self.heap.env(locals);

@@ -8,6 +8,7 @@ use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::Result;
 use crate::heap::FunctionKind;
+use crate::mutants::mutant;
 use crate::value::{FunctionId, ObjectId, Value};
 
 impl Vm<'_> {
@@ -123,7 +124,7 @@ impl Vm<'_> {
     }
 
     fn same_objects(&mut self, a: ObjectId, b: ObjectId) -> Result<bool> {
-        if self.heap.object(a).class != self.heap.object(b).class {
+        if self.heap.object(a).class != self.heap.object(b).class && !mutant!(EqualityIgnoresClass) {
             return Ok(false);
         }
         if self.heap.object(a).is_module() != self.heap.object(b).is_module() {
@@ -131,8 +132,20 @@ impl Vm<'_> {
         }
         self.check_stack()?;
         let kind = self.object_kind(self.heap.object(a).class)?;
-        let members = self.members_of(a);
-        if members.len() != self.members_of(b).len() {
+        let mut members = self.members_of(a);
+        if mutant!(HiddenInEquality) {
+            let shape = self.heap.object(a).shape;
+            let keys = self.heap.shapes.get(shape).keys().to_vec();
+            for key in keys {
+                if let (crate::heap::PropertyKey::Named(name), Some(index)) =
+                    (key, self.heap.find_property(a, key))
+                    && kind == ObjectKind::Typed
+                    && !self.is_visible(a, name, index)
+                {
+                    members.push((MemberKey::Property(name), MemberRef::Property(index)));
+                }
+            }
+        } else if members.len() != self.members_of(b).len() {
             return Ok(false);
         }
         for (key, place) in members {
@@ -154,7 +167,7 @@ impl Vm<'_> {
                 return Ok(false);
             }
             let (value, other) = (self.force(a, place)?, self.force(b, other)?);
-            if !self.same(value, other)? {
+            if !self.same(value, other)? && !mutant!(EqualityIgnoresValues) {
                 return Ok(false);
             }
         }

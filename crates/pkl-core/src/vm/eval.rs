@@ -6,6 +6,7 @@ use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Env, Function, FunctionKind, MapBuffer, PropertyKey};
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
+use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
 
 /// How many parameters a function literal may have.
@@ -86,6 +87,7 @@ impl<'ir> Vm<'ir> {
     ) -> Result<Value> {
         match expr {
             Expr::Interpolated(parts) => self.interpolate(code, parts, frame),
+            Expr::ThisAt(1) if mutant!(WrongOuter) => Ok(frame.this),
             Expr::ThisAt(level) => Ok(self.at_level(frame, *level).0),
             Expr::Implicit { name, this } => {
                 let this = self.implicit_this(code, *this, frame)?;
@@ -248,6 +250,12 @@ impl<'ir> Vm<'ir> {
     #[inline]
     fn captured(&self, env: Option<EnvId>, depth: u32, index: u32) -> Value {
         let mut id = env.expect("code that uses captured variables has them");
+        if mutant!(WrongCapture)
+            && depth > 0
+            && let Some(&value) = self.heap.env(id).values.get(index as usize)
+        {
+            return value;
+        }
         for _ in 0..depth {
             id = self.heap.env(id).parent.expect("an environment is as deep as its scopes");
         }
@@ -414,7 +422,7 @@ impl<'ir> Vm<'ir> {
         let mut buffer = MapBuffer::default();
         for &value in values {
             let hash = self.hash(value)?;
-            if self.find_in(&buffer, hash, value)?.is_none() {
+            if self.find_in(&buffer, hash, value)?.is_none() || mutant!(SetKeepsRepeated) {
                 buffer.push(hash, value, None);
             }
         }
@@ -427,6 +435,7 @@ impl<'ir> Vm<'ir> {
         for &(key, value) in pairs {
             let hash = self.hash(key)?;
             match self.find_in(&buffer, hash, key)? {
+                Some(_) if mutant!(MapKeepsFirst) => {}
                 Some(position) => buffer.values[position] = value,
                 None => buffer.push(hash, key, Some(value)),
             }
@@ -472,6 +481,10 @@ impl<'ir> Vm<'ir> {
     /// What `default` of the receiver gives for the key or index being defined.
     fn default_item(&mut self, frame: &Frame<'ir>) -> Result<Value> {
         match self.find_property(frame.this, self.words.default)? {
+            Some(Value::Function(_)) if mutant!(DefaultIgnored) => Ok(Value::Object(self.empty_dynamic()?)),
+            Some(function @ Value::Function(_)) if mutant!(DefaultKeyWrong) => {
+                self.apply(function, &[Value::Int(0)])
+            }
             Some(function @ Value::Function(_)) => self.apply(function, &[frame.key]),
             Some(other) => Ok(other),
             None => Ok(Value::Object(self.empty_dynamic()?)),
@@ -505,6 +518,9 @@ impl<'ir> Vm<'ir> {
                     return Err(self.invalid_left_operand(op.as_str(), left)?);
                 };
                 if first == (op == BinaryOp::Or) {
+                    if mutant!(LogicIsEager) {
+                        self.eval(code, right, frame)?;
+                    }
                     return Ok(left);
                 }
                 let right = self.eval(code, right, frame)?;
@@ -515,10 +531,12 @@ impl<'ir> Vm<'ir> {
             }
             BinaryOp::Coalesce => {
                 if left.is_null() {
-                    self.eval(code, right, frame)
-                } else {
-                    Ok(left)
+                    return self.eval(code, right, frame);
                 }
+                if mutant!(CoalesceIsEager) {
+                    self.eval(code, right, frame)?;
+                }
+                Ok(left)
             }
             BinaryOp::Pipe => {
                 let right = self.eval(code, right, frame)?;

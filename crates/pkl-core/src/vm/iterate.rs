@@ -9,6 +9,7 @@ use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Order, PropertyKey};
 use crate::ir::MemberSource;
+use crate::mutants::mutant;
 use crate::value::{ObjectId, Value};
 
 const TYPED: &str = "`Typed` values are not iterable. If you mean to spread its members, convert it to `Dynamic` using `toDynamic()`.";
@@ -66,7 +67,7 @@ impl Vm<'_> {
         }
         let class = self.heap.object(object).class;
         match self.heap.class(class).properties.get(&name) {
-            Some(property) => !property.modifiers.contains(ModifierKind::Hidden),
+            Some(property) => !property.modifiers.contains(ModifierKind::Hidden) || mutant!(HiddenVisible),
             None => !member.modifiers.contains(ModifierKind::Hidden) && name != self.words.default,
         }
     }

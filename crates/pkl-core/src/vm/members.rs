@@ -6,6 +6,7 @@ use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, PropertyKey, Slot};
 use crate::ir::{Expr, Member, MemberSource};
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
 
 /// Where a member's slot is.
@@ -76,7 +77,7 @@ impl<'ir> Vm<'ir> {
                 Ok(value)
             }
             Err(error) => {
-                self.set_cache(place, Cache::Empty);
+                self.set_cache(place, if mutant!(FailureCached) { Cache::Busy } else { Cache::Empty });
                 Err(error)
             }
         }
@@ -86,8 +87,18 @@ impl<'ir> Vm<'ir> {
         let slot = *self.slot_at(place);
         let key = match place {
             MemberRef::Property(_) => {
+                let mut this = object;
+                if mutant!(LateBindingLost) {
+                    this = slot.definer;
+                }
+                if mutant!(LateBindingLostOnSecondAmend)
+                    && let Some(parent) = self.heap.object(object).parent
+                    && self.heap.object(parent).parent == Some(slot.definer)
+                {
+                    this = parent;
+                }
                 let value =
-                    self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), Value::NULL)?;
+                    self.run_member(slot.member, slot.definer, slot.env, Value::Object(this), Value::NULL)?;
                 return self.check_property_value(object, &slot, value);
             }
             MemberRef::Element(_, position) => Value::Int(i64::from(position)),
@@ -195,6 +206,9 @@ impl<'ir> Vm<'ir> {
     }
 
     fn check_property_value(&mut self, object: ObjectId, slot: &Slot<'ir>, value: Value) -> Result<Value> {
+        if mutant!(PropertyUnchecked) {
+            return Ok(value);
+        }
         let class = self.heap.object(object).class;
         let (member, owner, env) = match slot.member.key {
             Some(PropertyKey::Local(_)) if slot.member.ty.is_some() => (slot.member, slot.definer, slot.env),
@@ -308,7 +322,11 @@ impl<'ir> Vm<'ir> {
         key: PropertyKey,
         this: Value,
     ) -> Result<Option<Value>> {
-        let Some(parent) = self.heap.object(owner).parent else { return Ok(None) };
+        let Some(mut parent) = self.heap.object(owner).parent else { return Ok(None) };
+        if mutant!(SuperSkipsLevel) {
+            parent = self.heap.object(parent).parent.unwrap_or(parent);
+        }
+        let this = if mutant!(SuperReceiver) { Value::Object(parent) } else { this };
         match self.heap.find_property(parent, key) {
             Some(index) => {
                 let slot = *self.heap.slot(index);
@@ -333,6 +351,7 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn super_item(&mut self, owner: ObjectId, key: Value, this: Value) -> Result<Option<Value>> {
         let Some(parent) = self.heap.object(owner).parent else { return Ok(None) };
         let Some(place) = self.find_item(parent, key)? else { return Ok(None) };
+        let this = if mutant!(SuperItemReceiver) { Value::Object(parent) } else { this };
         let slot = *self.slot_at(place);
         self.enter()?;
         let result = self.run_member(slot.member, slot.definer, slot.env, this, key);

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use super::Vm;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{BinaryOp, UnaryOp};
+use crate::mutants::mutant;
 use crate::value::Value;
 
 fn overflow() -> Failure {
@@ -90,6 +91,9 @@ impl Vm<'_> {
             BinaryOp::Divide => Ok(Value::Float(a as f64 / b as f64)),
             BinaryOp::IntDivide | BinaryOp::Remainder if b == 0 => {
                 Err(Raised::new(ErrorCode::Arithmetic, "Division by zero."))
+            }
+            BinaryOp::IntDivide if mutant!(WholeDivisionFloors) => {
+                a.checked_div_euclid(b).map(Value::Int).ok_or_else(overflow)
             }
             BinaryOp::IntDivide => a.checked_div(b).map(Value::Int).ok_or_else(overflow),
             BinaryOp::Remainder => Ok(Value::Int(a.wrapping_rem(b))),

@@ -4,6 +4,7 @@ use super::Vm;
 use super::amend::{Building, ObjectKind};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::PropertyKey;
+use crate::mutants::mutant;
 use crate::value::{ClassId, Value};
 
 /// One member that a spread adds.
@@ -28,6 +29,10 @@ impl<'ir> Vm<'ir> {
         let properties = has(|member| matches!(member, Spread::Property(..)));
         if !allowed(elements, entries, properties) {
             return Err(self.cannot_spread(building.class, value, properties)?);
+        }
+        let mut members = members;
+        if mutant!(SpreadReversed) {
+            members.reverse();
         }
         for member in members {
             match member {

@@ -6,6 +6,7 @@ use super::amend::ObjectKind;
 use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{Code, Ty, TyIx};
+use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// The application of an alias to type arguments.
@@ -194,7 +195,8 @@ impl<'ir> Vm<'ir> {
 
     pub(crate) fn check_class(&mut self, value: Value, class: ClassId) -> Result<()> {
         let actual = self.class_of(value)?;
-        if actual == class || self.is_subclass(actual, class) {
+        let refused = mutant!(SubclassRefused) && matches!(value, Value::Object(_));
+        if actual == class || (self.is_subclass(actual, class) && !refused) {
             Ok(())
         } else {
             Err(self.mismatch(class, value)?)
@@ -220,6 +222,7 @@ impl<'ir> Vm<'ir> {
         }
         match result {
             Value::Bool(true) => Ok(()),
+            Value::Bool(false) if mutant!(ConstraintsIgnored) => Ok(()),
             Value::Bool(false) => {
                 let module = self.store.module(code.module);
                 let span = code.spans[constraint as usize];
@@ -256,7 +259,7 @@ impl<'ir> Vm<'ir> {
             )
             .count();
         let mut reasons = Vec::new();
-        for &member in members {
+        for &member in if mutant!(UnionFirstOnly) { &members[..1] } else { members } {
             if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
                 if self.is(value, code, member, frame)? {
                     return self.check_in(value, code, member, frame, mode);
@@ -373,7 +376,7 @@ impl<'ir> Vm<'ir> {
         let _ = class;
         match value {
             Value::List(_) | Value::Set(_) => {
-                if self.is_trivial(code, args[0]) {
+                if self.is_trivial(code, args[0]) || mutant!(ListUnchecked) {
                     return Ok(value);
                 }
                 let items = self.collection_items(value).unwrap_or_default();
@@ -483,6 +486,7 @@ impl<'ir> Vm<'ir> {
         if self.is_trivial(code, ty) {
             return Ok(Value::Object(object));
         }
+        let mode = if mutant!(ElementsCheckedEagerly) { Mode::Eager } else { mode };
         let Mode::Lazy { fresh } = mode else {
             let mut values = self.elements(object)?;
             values.extend(self.entries(object)?.into_iter().map(|(_, value)| value));

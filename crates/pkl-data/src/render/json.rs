@@ -160,7 +160,7 @@ impl<'a> Writer<'a> {
 
 /// A JSON string. The two line separators of Unicode are escaped, for readers that take them for
 /// line ends.
-fn push_string(out: &mut String, text: &str) {
+pub(super) fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut written = 0;
     for (at, character) in text.char_indices() {

@@ -119,6 +119,10 @@ impl<'a> Writer<'a> {
             Tree::Bytes(bytes) => {
                 let _ = write!(self.out, "<data>{}</data>", to_base64(bytes));
             }
+            // The official evaluator gives its advice for the others only.
+            Tree::Duration(_) | Tree::DataSize(_) | Tree::IntSeq(_) | Tree::Regex(_) => {
+                return Err(RenderError { hint: None, ..self.walk.unsupported(value) });
+            }
             other => return Err(self.walk.unsupported(other)),
         }
         Ok(())

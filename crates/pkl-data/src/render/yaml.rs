@@ -78,7 +78,7 @@ pub fn value(value: &Tree, options: &Options) -> Result<String, RenderError> {
 /// If YAML can't hold the value, or a stream isn't a sequence.
 pub fn document(value: &Tree, options: &Options) -> Result<String, RenderError> {
     let mut writer = Writer::new(options);
-    if options.is_stream && value.render_directive().is_none() {
+    if options.is_stream {
         writer.stream(value)?;
     } else {
         writer.first(value)?;

@@ -71,7 +71,7 @@ impl Generator<'_> {
             Kind::IntSet => self.choices.pick(&["Set()", "Set(1)", "Set(3, 1, 3)"]).to_owned(),
             Kind::Table => self
                 .choices
-                .pick(&["Map()", "Map(\"a\", 1)", "Map(\"b\", 2, \"a\", 1)", "Map(\"c\", 3)"])
+                .pick(&["Map()", "Map(\"a\", 1)", "Map(\"b\", 2, \"a\", 1, \"b\", 5)", "Map(\"c\", 3)"])
                 .to_owned(),
             Kind::Function => format!("((x) -> {})", self.choices.pick(&["x", "x + 1", "x * 2"])),
             _ => self.new_object(kind, depth.min(1)),
@@ -123,7 +123,7 @@ impl Generator<'_> {
             }
             2 => {
                 let (operator, literal) =
-                    self.choices.pick(&[("*", 2), ("~/", 3), ("%", 5), ("*", -3), ("%", -2)]);
+                    self.choices.pick(&[("*", 2), ("~/", 3), ("%", 5), ("*", -3), ("%", -2), ("~/", -2)]);
                 format!("({} {operator} {literal})", self.nested(Kind::Int, depth))
             }
             3 => format!("{}.length", self.nested(Kind::Text, depth)),
