@@ -3,7 +3,7 @@
 use pkl_parser::{Interner, dump_module, parse_module};
 
 /// Panics if a rule does not hold for `data`.
-pub fn check(data: &[u8]) {
+pub(crate) fn check(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let Ok(formatted) = pkl_format::format(source) else { return };
     let again = pkl_format::format(&formatted);

@@ -1,7 +1,7 @@
 //! Tokens leave no byte out.
 
 /// Panics if a rule does not hold for `data`.
-pub fn check(data: &[u8]) {
+pub(crate) fn check(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let (tokens, diagnostics) = pkl_parser::tokenize(source);
     let mut end = 0;

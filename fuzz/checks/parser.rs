@@ -6,7 +6,7 @@ use pkl_parser::{
 };
 
 /// Panics if a rule does not hold for `data`.
-pub fn check(data: &[u8]) {
+pub(crate) fn check(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let interner = Interner::new();
     let module = parse_module(source, &interner);

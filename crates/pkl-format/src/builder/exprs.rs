@@ -41,10 +41,14 @@ impl Builder<'_> {
                 }
             }
             ExprKind::String(string) => self.string(string),
-            ExprKind::Call { args, .. } => {
+            ExprKind::Call { name, args } => {
                 self.text();
                 self.touch();
-                self.args(args);
+                if self.is_map(name, args) {
+                    self.map_args(args);
+                } else {
+                    self.args(args);
+                }
             }
             ExprKind::Member { .. } => self.chain(id),
             ExprKind::SuperMember { args, .. } => {
@@ -148,15 +152,19 @@ impl Builder<'_> {
             return self.args_with_last_on_line(init, *last);
         }
         self.open();
-        let on_lines = args.windows(2).any(|pair| {
-            let (left, right) = (self.ast[pair[0]].span, self.ast[pair[1]].span);
-            self.newline_between(left.end, right.start)
-        });
-        if on_lines {
+        if self.are_on_lines(args) {
             self.push(Piece::Break);
         }
         self.bracketed_in_group(args, |builder, arg| builder.expr(*arg));
         self.close();
+    }
+
+    /// Whether a line ended between two arguments.
+    pub(super) fn are_on_lines(&self, args: &[ExprId]) -> bool {
+        args.windows(2).any(|pair| {
+            let (left, right) = (self.ast[pair[0]].span, self.ast[pair[1]].span);
+            self.newline_between(left.end, right.start)
+        })
     }
 
     fn args_with_last_on_line(&mut self, init: &[ExprId], last: ExprId) {
@@ -185,7 +193,7 @@ impl Builder<'_> {
     }
 
     /// The body of a function that returns functions.
-    fn innermost_body(&self, mut expr: ExprId) -> ExprId {
+    pub(super) fn innermost_body(&self, mut expr: ExprId) -> ExprId {
         while let ExprKind::Function { body, .. } = self.ast[expr].kind {
             expr = body;
         }

@@ -8,6 +8,7 @@ mod block;
 mod chain;
 mod exprs;
 mod imports;
+mod map;
 mod members;
 mod module;
 mod object;

@@ -164,6 +164,11 @@ impl Ast {
         &self.exprs
     }
 
+    /// All methods, in the order in which they were read.
+    pub fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
     /// All object bodies, in the order in which they were read.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies

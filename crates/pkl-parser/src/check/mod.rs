@@ -4,6 +4,7 @@
 //! A formatter doesn't ask for them; an evaluator does before it looks at the module. They read the
 //! arenas from one end to the other and so don't recurse.
 
+mod calls;
 mod modifiers;
 mod scope;
 
@@ -11,8 +12,8 @@ use modifiers::Place;
 pub use scope::import_name;
 
 use crate::ast::{
-    Ast, BodyId, ClassMember, ExprId, List, MethodId, Module, ModuleBaseKind, ModuleMember, ObjectMember,
-    ObjectMemberKind, PropertyId, PropertyValue, TypeId, TypeKind, TypeParameter,
+    Ast, Body, BodyId, ClassMember, ExprId, List, MethodId, Module, ModuleBaseKind, ModuleMember,
+    ObjectMember, ObjectMemberKind, PropertyId, PropertyValue, TypeId, TypeKind, TypeParameter,
 };
 use crate::{Diagnostic, DiagnosticCode, Interner, Parsed, Span};
 
@@ -39,6 +40,7 @@ pub fn check_module(
     let mut checker = Checker::new(source, &parsed.ast, interner, origin);
     checker.module(&parsed.root);
     checker.bodies();
+    checker.expressions();
     checker.finish()
 }
 
@@ -49,6 +51,7 @@ pub fn check_expression(source: &str, parsed: &Parsed<ExprId>, interner: &Intern
     }
     let mut checker = Checker::new(source, &parsed.ast, interner, Origin::User);
     checker.bodies();
+    checker.expressions();
     checker.finish()
 }
 
@@ -171,10 +174,25 @@ impl<'a> Checker<'a> {
         let generated = scope::generated_bodies(ast);
         for (index, body) in ast.bodies().iter().enumerate() {
             if !generated.contains(&index) {
+                self.separators(body);
                 self.object_names(body);
             }
             for member in &ast[body.members] {
                 self.object_member(member);
+            }
+        }
+    }
+
+    fn separators(&mut self, body: &Body) {
+        let ast = self.ast;
+        for pair in ast[body.members].windows(2) {
+            if pair[0].span.end == pair[1].span.start {
+                self.report(
+                    DiagnosticCode::MissingSeparator,
+                    pair[1].span,
+                    "Object members must be separated by whitespace, newline, or semicolon.\nObject entries must be \
+                     separated by newline or semicolon.",
+                );
             }
         }
     }

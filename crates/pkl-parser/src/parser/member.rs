@@ -7,6 +7,9 @@ use crate::ast::{
 };
 use crate::{DiagnosticCode, TokenKind};
 
+pub(super) const DANGLING_DOC_COMMENT: &str = "Dangling documentation comment.\n\nDocumentation comments must be \
+    attached to modules, classes, typealiases, methods, or properties.";
+
 /// What stands before a declaration.
 #[derive(Clone, Copy)]
 pub(super) struct Preamble {
@@ -32,12 +35,7 @@ impl Parser<'_> {
                 TokenKind::DocComment => {
                     let comment = self.doc_comment();
                     if doc.is_some() || !annotations.is_empty() {
-                        self.report(
-                            DiagnosticCode::DanglingDocComment,
-                            comment.span,
-                            "Dangling documentation comment.\n\nDocumentation comments must be attached to modules, \
-                             classes, typealiases, methods, or properties.",
-                        );
+                        self.report(DiagnosticCode::DanglingDocComment, comment.span, DANGLING_DOC_COMMENT);
                     } else {
                         doc = Some(comment);
                     }
@@ -94,7 +92,7 @@ impl Parser<'_> {
     }
 
     fn class_member(&mut self) -> Option<ClassMember> {
-        if self.at(TokenKind::End) || self.at_module_member_only() {
+        if self.at(TokenKind::End) {
             self.missing_brace();
             return None;
         }
@@ -133,7 +131,7 @@ impl Parser<'_> {
                 PropertyValue::Bodies(self.bodies())
             }
             _ => {
-                if ty.is_none() && self.token().before.has_unknown() {
+                if ty.is_none() && self.is_lexed_wrongly() {
                     self.panicking = true;
                 } else if ty.is_none() {
                     self.fail(

@@ -55,6 +55,8 @@ struct Parser<'s> {
     interner: &'s Interner,
     symbols: FxHashMap<&'s str, Symbol>,
     diagnostics: Vec<Diagnostic>,
+    /// Where the lexer's errors begin, in order.
+    lexer_errors: Vec<u32>,
     panicking: bool,
     depth: u32,
 }
@@ -69,6 +71,7 @@ impl<'s> Parser<'s> {
             ast: Ast::default(),
             interner,
             symbols: FxHashMap::default(),
+            lexer_errors: diagnostics.iter().map(|diagnostic| diagnostic.span.start).collect(),
             diagnostics,
             panicking: false,
             depth: 0,
@@ -178,12 +181,19 @@ impl<'s> Parser<'s> {
         self.fail_here(&format!("Unexpected token `{shown}`. Expected {expected}."));
     }
 
+    /// Whether the lexer reported the next token, a number, or characters before it. Then that is why it doesn't
+    /// belong where it is.
+    fn is_lexed_wrongly(&self) -> bool {
+        let token = self.token();
+        let first = self.lexer_errors.partition_point(|start| *start < token.span.start);
+        let inside = self.lexer_errors.get(first).is_some_and(|start| *start <= token.span.end);
+        let is_number = matches!(token.kind, TokenKind::Int | TokenKind::Float);
+        token.before.has_unknown() || (inside && is_number)
+    }
+
     /// Reports that the next token doesn't belong here, and panics.
     fn fail_here(&mut self, text: &str) {
-        // What the lexer reported before the token is why.
-        if self.token().before.has_unknown() {
-            self.panicking = true;
-        }
+        self.panicking |= self.is_lexed_wrongly();
         let at_end = self.at(TokenKind::End);
         let code = if at_end { DiagnosticCode::UnexpectedEnd } else { DiagnosticCode::UnexpectedToken };
         let span = if at_end { self.here() } else { self.token().span };

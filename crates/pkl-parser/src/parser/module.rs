@@ -1,7 +1,7 @@
 //! Modules, imports, classes and type aliases.
 
 use super::Parser;
-use super::member::Preamble;
+use super::member::{DANGLING_DOC_COMMENT, Preamble};
 use crate::ast::{
     Class, ClassId, Import, List, Module, ModuleBase, ModuleBaseKind, ModuleDecl, ModuleMember, TypeAlias,
     TypeAliasId,
@@ -112,12 +112,15 @@ impl Parser<'_> {
                 span,
                 "Imports cannot have doc comments, annotations or modifiers.",
             ),
+            TokenKind::DocComment => {
+                self.fail(DiagnosticCode::DanglingDocComment, span, DANGLING_DOC_COMMENT);
+            }
             kind if kind.is_keyword() => self.keyword_as_name(),
-            _ => self.fail(
-                DiagnosticCode::UnexpectedToken,
-                span,
-                "Invalid token at position. Expected a class, typealias, method, or property.",
-            ),
+            _ => {
+                self.fail_here(
+                    "Invalid token at position. Expected a class, typealias, method, or property.",
+                );
+            }
         }
     }
 

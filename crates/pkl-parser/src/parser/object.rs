@@ -44,20 +44,10 @@ impl Parser<'_> {
         (params, self.ast.list(members))
     }
 
-    /// After a member that began at `from`: goes on behind an error, or checks that the next member is set
-    /// apart.
+    /// After a member that began at `from`: goes on behind an error.
     fn after_member(&mut self, from: usize) {
         if self.panicking {
-            return self.recover_in_body(from);
-        }
-        let next = self.token();
-        if next.before.is_none() && self.may_begin_object_member() {
-            self.report(
-                DiagnosticCode::MissingSeparator,
-                next.span,
-                "Object members must be separated by whitespace, newline, or semicolon.\nObject entries must be \
-                 separated by newline or semicolon.",
-            );
+            self.recover_in_body(from);
         }
     }
 
@@ -110,15 +100,6 @@ impl Parser<'_> {
             }
             _ => Some(ObjectMemberKind::Element(self.element())),
         }
-    }
-
-    fn may_begin_object_member(&self) -> bool {
-        use TokenKind as K;
-        let kind = self.kind();
-        kind.is_keyword()
-            || matches!(kind, K::Identifier | K::Int | K::Float | K::StringStart | K::Minus | K::Bang)
-            || matches!(kind, K::LeftParen | K::LeftBracket | K::LeftBrackets | K::Spread | K::SpreadNullable)
-            || matches!(kind, K::ImportGlob | K::ReadGlob | K::ReadNullable)
     }
 
     /// Whether the text goes on with what can't be in an object body, so that a brace is missing.

@@ -29,8 +29,8 @@ impl Parser<'_> {
             K::LeftParen if self.function_follows() => self.function(),
             K::LeftParen => self.in_parens(ExprKind::Parenthesized),
             K::New => self.new_object(),
-            K::If => self.if_expr(),
-            K::Let => self.let_expr(),
+            K::If => self.if_expr(expected),
+            K::Let => self.let_expr(expected),
             K::Throw => self.keyword_call(ExprKind::Throw),
             K::Trace => self.keyword_call(ExprKind::Trace),
             K::Read => self.keyword_call(|uri| ExprKind::Read { kind: ReadKind::Read, uri }),
@@ -70,7 +70,8 @@ impl Parser<'_> {
             return ExprKind::Int(value);
         }
         // A number without digits was reported by the lexer.
-        if !digits_and_radix(text).0.is_empty() {
+        let has_digits = !matches!(text.as_bytes(), [b'0', letter] if letter.is_ascii_alphabetic());
+        if has_digits {
             let message = format!("Int literal `{text}` is too large.");
             self.report(DiagnosticCode::IntTooLarge, token.span, &message);
         }
@@ -124,25 +125,25 @@ impl Parser<'_> {
         ExprKind::New { ty, body: self.body() }
     }
 
-    fn if_expr(&mut self) -> ExprKind {
+    fn if_expr(&mut self, expected: Option<&str>) -> ExprKind {
         self.bump();
         self.expect(TokenKind::LeftParen);
         let condition = self.expr(Some("`)`"));
         self.expect(TokenKind::RightParen);
         let then = self.expr(Some("`else`"));
         self.expect(TokenKind::Else);
-        let otherwise = self.expr(None);
+        let otherwise = self.expr(expected);
         ExprKind::If { condition, then, otherwise }
     }
 
-    fn let_expr(&mut self) -> ExprKind {
+    fn let_expr(&mut self, expected: Option<&str>) -> ExprKind {
         self.bump();
         self.expect(TokenKind::LeftParen);
         let variable = self.parameter();
         self.expect(TokenKind::Assign);
         let value = self.expr(Some("`)`"));
         self.expect(TokenKind::RightParen);
-        let body = self.expr(None);
+        let body = self.expr(expected);
         ExprKind::Let { variable: self.ast.list([variable]), value, body }
     }
 
