@@ -38,6 +38,7 @@
 
 #![expect(clippy::unnecessary_wraps, reason = "natives have one signature, whether they can fail or not")]
 
+mod analyze;
 mod any;
 pub(crate) mod args;
 mod bytes;
@@ -82,6 +83,7 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
     (&[], number::UNITS),
+    (analyze::METHODS, analyze::PROPERTIES),
     (any::METHODS, any::PROPERTIES),
     (bytes::METHODS, bytes::PROPERTIES),
     (collection::access::METHODS, collection::access::PROPERTIES),
