@@ -57,7 +57,7 @@ pub fn from_tree<T: DeserializeOwned>(tree: &Tree) -> Result<T, DeserializeError
 #[derive(Clone, Copy)]
 struct Value<'a>(&'a Tree);
 
-impl<'de> IntoDeserializer<'de, DeserializeError> for Value<'_> {
+impl IntoDeserializer<'_, DeserializeError> for Value<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -206,7 +206,7 @@ enum Key<'a> {
     Value(&'a Tree),
 }
 
-impl<'de> IntoDeserializer<'de, DeserializeError> for Key<'_> {
+impl IntoDeserializer<'_, DeserializeError> for Key<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -143,7 +143,11 @@ impl EvaluatorBuilder {
     }
 
     /// The evaluator.
-    pub fn build(self) -> Evaluator {
+    pub fn build(mut self) -> Evaluator {
+        // Modules ask for the property that names their format.
+        if !self.resources.iter().any(|reader| reader.scheme() == "prop") {
+            self.resources.push(Box::new(PropertyReader::default()));
+        }
         Evaluator {
             store: Store::new(),
             readers: Readers {
@@ -177,7 +181,7 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// A builder whose evaluator reads the standard library only.
+    /// A builder whose evaluator reads the standard library only, and has no external properties.
     pub fn builder() -> EvaluatorBuilder {
         EvaluatorBuilder {
             modules: vec![Box::new(LibraryReader)],

@@ -1,5 +1,6 @@
 //! Values as owned trees, converted on the way.
 
+use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
 use pkl_data::tree::{ClassName, ErrorNode, IntSeq, MAX_DEPTH, Member, Place, Tree, Typed};
 use std::sync::Arc;
 
@@ -20,17 +21,77 @@ pub(crate) enum Export {
     Collecting,
 }
 
+/// What a renderer refuses before it looks any further, so that messages show values as they are then.
+pub(crate) struct Refusal<'r> {
+    /// The format's name, if it has no objects with both elements and other members.
+    pub(crate) mixed: Option<&'static str>,
+    /// What is wrong with a document of this kind; its members are left out.
+    pub(crate) document: &'r dyn Fn(&Tree) -> Option<RenderError>,
+}
+
 /// Walks a value.
-pub(crate) struct Exporter {
+pub(crate) struct Exporter<'r> {
     mode: Export,
     converters: Option<Converters>,
+    refusal: Option<Refusal<'r>>,
+    /// What was refused.
+    pub(crate) refused: Option<RenderError>,
     path: Vec<Step>,
     depth: usize,
 }
 
-impl Exporter {
+impl<'r> Exporter<'r> {
     pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
-        Self { mode, converters, path: Vec::new(), depth: 0 }
+        Self { mode, converters, refusal: None, refused: None, path: Vec::new(), depth: 0 }
+    }
+
+    /// For a renderer that refuses some values.
+    pub(crate) fn refusing(converters: Option<Converters>, refusal: Refusal<'r>) -> Self {
+        Self { refusal: Some(refusal), ..Self::new(Export::Strict, converters) }
+    }
+
+    /// Notes what is refused.
+    fn refuse(&mut self, vm: &mut Vm<'_>, mut error: RenderError) -> Result<Failure> {
+        for step in self.path.clone() {
+            error.path.push(match step {
+                Step::Property(name) => PathStep::Property(vm.text_of(name)),
+                Step::Element(index) => PathStep::Element(index as usize),
+                Step::Entry(key) => PathStep::Entry(Exporter::new(Export::Strict, None).export(vm, key)?),
+            });
+        }
+        let failure = Raised::new(ErrorCode::Render, error.message.clone());
+        self.refused = Some(error);
+        Ok(failure)
+    }
+
+    /// Whether a whole document of this kind is refused.
+    fn check_document(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let Some(error) = (refusal.document)(&without_members(vm, value)?) else { return Ok(()) };
+        let sentence = error.message.lines().next().unwrap_or_default();
+        let message = if error.message.contains('\n') {
+            format!("{sentence}\nValue: {}", vm.show_shallow(value)?)
+        } else {
+            sentence.to_owned()
+        };
+        Err(self.refuse(vm, RenderError { message, ..error })?)
+    }
+
+    /// Whether a `Dynamic` with these members is refused.
+    fn check_mixed(&mut self, vm: &mut Vm<'_>, object: ObjectId, listed: &[MemberKey]) -> Result<()> {
+        let Some(format) = self.refusal.as_ref().and_then(|refusal| refusal.mixed) else { return Ok(()) };
+        let elements = listed.iter().filter(|key| matches!(key, MemberKey::Element(_))).count();
+        let marker = vm.store.symbol("_isXmlElement");
+        let is_element = listed.iter().any(|key| matches!(key, MemberKey::Property(name) if *name == marker));
+        if elements == 0 || elements == listed.len() || is_element {
+            return Ok(());
+        }
+        let shown = vm.show_shallow(Value::Object(object))?;
+        let message = format!(
+            "Cannot render object with both elements and properties/entries as {format}.\nObject: {shown}"
+        );
+        let code = RenderErrorCode::MixedMembers;
+        Err(self.refuse(vm, RenderError { code, message, hint: None, path: Vec::new() })?)
     }
 
     /// A value, and all values in it, as a tree.
@@ -48,6 +109,9 @@ impl Exporter {
             Some(converters) => converters.convert(vm, value, &self.path)?,
             None => value,
         };
+        if self.depth == 1 && self.path.is_empty() {
+            self.check_document(vm, value)?;
+        }
         let tree = self.tree(vm, value);
         self.depth -= 1;
         tree
@@ -182,6 +246,10 @@ impl Exporter {
                 return self.member(vm, step, Err(error));
             }
         }
+        if kind == ObjectKind::Dynamic {
+            let keys: Vec<_> = listed.iter().map(|&(key, _)| key).collect();
+            self.check_mixed(vm, object, &keys)?;
+        }
         for (key, place) in listed {
             let value = vm.force(object, place);
             match key {
@@ -220,6 +288,28 @@ impl Exporter {
             ObjectKind::Typed => Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties })),
         })
     }
+}
+
+/// A value of the same kind, with nothing in it.
+fn without_members(vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+    Ok(match value {
+        Value::List(_) => Tree::List(Vec::new()),
+        Value::Set(_) => Tree::Set(Vec::new()),
+        Value::Map(_) => Tree::Map(Vec::new()),
+        Value::Pair(_) => Tree::Pair(Box::new((Tree::Null, Tree::Null))),
+        Value::Object(object) => {
+            let class = vm.heap.object(object).class;
+            match vm.object_kind(class)? {
+                ObjectKind::Dynamic => Tree::Dynamic(Vec::new()),
+                ObjectKind::Listing => Tree::Listing(Vec::new()),
+                ObjectKind::Mapping => Tree::Mapping(Vec::new()),
+                ObjectKind::Typed => {
+                    Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties: Vec::new() }))
+                }
+            }
+        }
+        scalar => Exporter::new(Export::Strict, None).tree(vm, scalar)?,
+    })
 }
 
 fn error_node(vm: &Vm<'_>, failure: Failure) -> Tree {

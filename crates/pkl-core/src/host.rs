@@ -98,7 +98,7 @@ pub trait ResourceReader: Send + Sync {
 pub struct Limits {
     /// How long it may take; matching of regular expressions and globs counts.
     pub time: Option<Duration>,
-    /// How many bytes its values may take.
+    /// How many bytes its values may take; 4 GiB at most.
     pub memory: usize,
     /// How deep calls and members may nest.
     pub depth: usize,

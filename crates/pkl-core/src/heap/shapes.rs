@@ -2,7 +2,7 @@
 
 use hashbrown::HashTable;
 use pkl_parser::Symbol;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 use crate::value::ShapeId;
@@ -107,8 +107,9 @@ impl Shapes {
     pub(crate) fn grow_once(&mut self, base: ShapeId, keys: impl Iterator<Item = PropertyKey>) -> ShapeId {
         let mut all = self.get(base).keys.to_vec();
         let before = all.len();
+        let mut added = FxHashSet::default();
         for key in keys {
-            if self.get(base).position(key).is_none() && !all[before..].contains(&key) {
+            if self.get(base).position(key).is_none() && added.insert(key) {
                 all.push(key);
             }
         }

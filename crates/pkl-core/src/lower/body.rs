@@ -40,6 +40,7 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody) -> Body {
         local_keys,
         members: Vec::new(),
         keys: Vec::new(),
+        seen_keys: FxHashSet::default(),
         only_properties: true,
         first_slot,
         object_scope,
@@ -151,6 +152,7 @@ struct BodyBuilder<'a> {
     local_keys: FxHashMap<ast::PropertyId, PropertyKey>,
     members: Vec<Member>,
     keys: Vec<PropertyKey>,
+    seen_keys: FxHashSet<PropertyKey>,
     only_properties: bool,
     first_slot: u32,
     object_scope: Arc<Scope>,
@@ -249,7 +251,7 @@ impl BodyBuilder<'_> {
             ast::PropertyValue::Expr(expr) => MemberSource::Expr(expr),
             ast::PropertyValue::Bodies(bodies) => MemberSource::Bodies(bodies),
         };
-        if !self.keys.contains(&key) {
+        if self.seen_keys.insert(key) {
             self.keys.push(key);
         }
         debug_assert!(self.names.properties.contains_key(&node.name.symbol));

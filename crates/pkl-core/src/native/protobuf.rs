@@ -2,8 +2,9 @@
 
 use pkl_data::RenderError;
 use pkl_data::render::textproto::{self, FieldType};
-use pkl_data::tree::{ClassName, Member, Tree};
+use pkl_data::tree::{ClassName, Member, Tree, Typed};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 use super::Table;
 use super::render::{converted, rendered, text};
@@ -70,15 +71,9 @@ impl Types {
         vm.check_stack()?;
         match tree {
             Tree::Typed(typed) => {
-                let class = typed.class.to_string();
-                if !self.classes.contains_key(&class) {
-                    let mut fields = FxHashMap::default();
-                    if let Some(id) = vm.class_displayed(&class) {
-                        for (name, _) in &typed.properties {
-                            fields.insert(name.to_string(), vm.field_type(id, name)?);
-                        }
-                    }
-                    self.classes.insert(class, fields);
+                if let Entry::Vacant(class) = self.classes.entry(typed.class.to_string()) {
+                    let fields = fields(vm, typed)?;
+                    class.insert(fields);
                 }
                 typed.properties.iter().try_for_each(|(_, value)| self.learn(vm, value))
             }
@@ -94,6 +89,17 @@ impl Types {
             _ => Ok(()),
         }
     }
+}
+
+/// The types of the properties of an object.
+fn fields(vm: &mut Vm<'_>, typed: &Typed) -> Result<FxHashMap<String, FieldType>> {
+    let mut fields = FxHashMap::default();
+    if let Some(class) = vm.class_displayed(&typed.class.to_string()) {
+        for (name, _) in &typed.properties {
+            fields.insert(name.to_string(), vm.field_type(class, name)?);
+        }
+    }
+    Ok(fields)
 }
 
 impl<'ir> Vm<'ir> {

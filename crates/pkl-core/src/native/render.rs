@@ -1,13 +1,13 @@
 //! The renderers of the base module.
 
-use pkl_data::error::{PathStep, RenderError};
+use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
 use pkl_data::render::{json, pcf, plist, properties, yaml};
 use pkl_data::tree::Tree;
 
 use super::Table;
 use crate::convert::Converters;
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::export::{Export, Exporter};
+use crate::export::{Export, Exporter, Refusal};
 use crate::heap::PropertyKey;
 use crate::value::Value;
 use crate::vm::{MemberRef, Vm};
@@ -26,6 +26,35 @@ pub(super) static METHODS: Table = &[
 ];
 
 pub(super) static PROPERTIES: Table = &[];
+
+/// How a format renders a tree.
+pub(crate) type Rendering<'r> = &'r dyn Fn(&Tree) -> std::result::Result<String, RenderError>;
+
+/// A value rendered, converted as `renderer` says. `mixed` names a format that has no objects with both
+/// elements and other members.
+pub(crate) fn render(
+    vm: &mut Vm<'_>,
+    renderer: Value,
+    value: Value,
+    mixed: Option<&'static str>,
+    rendering: Rendering<'_>,
+) -> Result<Value> {
+    let converters = Converters::of_renderer(vm, renderer)?;
+    let document = |tree: &Tree| {
+        rendering(tree).err().filter(|error| error.code == RenderErrorCode::UnsupportedDocument)
+    };
+    let mut exporter = Exporter::refusing(converters, Refusal { mixed, document: &document });
+    let tree = match exporter.export(vm, value) {
+        Ok(tree) => tree,
+        Err(failure) => {
+            return Err(match exporter.refused.take() {
+                Some(error) => render_failure(vm, value, &error),
+                None => failure,
+            });
+        }
+    };
+    rendered(vm, value, rendering(&tree))
+}
 
 /// A value as a tree, converted as `renderer` says.
 pub(crate) fn converted(vm: &mut Vm<'_>, renderer: Value, value: Value) -> Result<Tree> {
@@ -152,24 +181,23 @@ fn properties_options(vm: &mut Vm<'_>, this: Value) -> Result<properties::Option
 }
 
 macro_rules! renderers {
-    ($($name:ident: $options:ident, $render:path;)*) => {$(
+    ($($name:ident: $options:ident, $render:path, $mixed:expr;)*) => {$(
         fn $name(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
             let options = $options(vm, this)?;
-            let tree = converted(vm, this, args[0])?;
-            rendered(vm, args[0], $render(&tree, &options))
+            render(vm, this, args[0], $mixed, &|tree| $render(tree, &options))
         }
     )*};
 }
 
 renderers! {
-    pcf_document: pcf_options, pcf::document;
-    pcf_value: pcf_options, pcf::value;
-    json_document: json_options, json::document;
-    json_value: json_options, json::value;
-    yaml_document: yaml_options, yaml::document;
-    yaml_value: yaml_options, yaml::value;
-    plist_document: plist_options, plist::document;
-    plist_value: plist_options, plist::value;
-    properties_document: properties_options, properties::document;
-    properties_value: properties_options, properties::value;
+    pcf_document: pcf_options, pcf::document, None;
+    pcf_value: pcf_options, pcf::value, None;
+    json_document: json_options, json::document, Some("JSON");
+    json_value: json_options, json::value, Some("JSON");
+    yaml_document: yaml_options, yaml::document, Some("YAML");
+    yaml_value: yaml_options, yaml::value, Some("YAML");
+    plist_document: plist_options, plist::document, Some("XML property list");
+    plist_value: plist_options, plist::value, Some("XML property list");
+    properties_document: properties_options, properties::document, None;
+    properties_value: properties_options, properties::value, None;
 }

@@ -4,7 +4,7 @@ use pkl_data::render::{jsonnet, xml};
 use pkl_data::tree::Tree;
 
 use super::Table;
-use super::render::{converted, flag, rendered, text};
+use super::render::{flag, render, text};
 use crate::error::Result;
 use crate::export::{Export, Exporter};
 use crate::value::Value;
@@ -37,14 +37,12 @@ fn xml_options(vm: &mut Vm<'_>, this: Value) -> Result<xml::Options> {
 
 fn xml_document(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let options = xml_options(vm, this)?;
-    let tree = converted(vm, this, args[0])?;
-    rendered(vm, args[0], xml::document(&tree, &options))
+    render(vm, this, args[0], Some("XML"), &|tree| xml::document(tree, &options))
 }
 
 fn xml_value(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let options = xml_options(vm, this)?;
-    let tree = converted(vm, this, args[0])?;
-    rendered(vm, args[0], xml::value(&tree, &options))
+    render(vm, this, args[0], Some("XML"), &|tree| xml::value(tree, &options))
 }
 
 fn jsonnet_options(vm: &mut Vm<'_>, this: Value) -> Result<jsonnet::Options> {
@@ -57,12 +55,10 @@ fn jsonnet_options(vm: &mut Vm<'_>, this: Value) -> Result<jsonnet::Options> {
 
 fn jsonnet_document(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let options = jsonnet_options(vm, this)?;
-    let tree = converted(vm, this, args[0])?;
-    rendered(vm, args[0], jsonnet::document(&tree, &options))
+    render(vm, this, args[0], Some("Jsonnet"), &|tree| jsonnet::document(tree, &options))
 }
 
 fn jsonnet_value(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let options = jsonnet_options(vm, this)?;
-    let tree = converted(vm, this, args[0])?;
-    rendered(vm, args[0], jsonnet::value(&tree, &options))
+    render(vm, this, args[0], Some("Jsonnet"), &|tree| jsonnet::value(tree, &options))
 }

@@ -43,6 +43,7 @@ pub(super) struct Building<'ir> {
     /// Where the keys and conditions of the body run.
     pub(super) frame: Frame<'ir>,
     pub(super) properties: Vec<(PropertyKey, Slot<'ir>)>,
+    pub(super) property_keys: FxHashSet<PropertyKey>,
     /// The new members in the order of their definition.
     pub(super) order: Vec<Order>,
     /// Whether members were generated: then that order counts.
@@ -140,10 +141,7 @@ impl<'ir> Vm<'ir> {
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
-        if body.ops.is_empty()
-            && body.members.is_empty()
-            && self.heap.object(parent).role == crate::heap::Role::Module
-        {
+        if body.ops.is_empty() && body.members.is_empty() && self.heap.object(parent).is_module() {
             // Nothing is amended: it is still the module.
             return Ok(parent);
         }
@@ -301,6 +299,7 @@ impl<'ir> Vm<'ir> {
             kind,
             frame,
             properties: Vec::new(),
+            property_keys: FxHashSet::default(),
             order: Vec::new(),
             generated: body
                 .ops
@@ -498,7 +497,7 @@ impl<'ir> Vm<'ir> {
         key: PropertyKey,
         slot: Slot<'ir>,
     ) -> Result<()> {
-        if building.properties.iter().any(|(known, _)| *known == key) {
+        if building.property_keys.contains(&key) {
             let name = match key {
                 PropertyKey::Named(name) => self.text_of(name),
                 PropertyKey::Local(_) => slot.member.name.map(|name| self.text_of(name)).unwrap_or_default(),
@@ -513,6 +512,7 @@ impl<'ir> Vm<'ir> {
         if self.heap.find_property(building.parent, key).is_none() {
             building.order.push(Order::Property(key));
         }
+        building.property_keys.insert(key);
         building.properties.push((key, slot));
     }
 

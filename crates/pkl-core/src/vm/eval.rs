@@ -351,6 +351,7 @@ impl<'ir> Vm<'ir> {
     fn interpolate(&mut self, code: &'ir Code, parts: &'ir [Part], frame: &Frame<'ir>) -> Result<Value> {
         let mut text = String::new();
         for part in parts {
+            self.check_room(text.len())?;
             match part {
                 Part::Text(part) => text.push_str(part),
                 Part::Expr(expr) => {

@@ -116,7 +116,11 @@ impl Vm<'_> {
 
     /// Whether so many values can be made at all.
     pub(crate) fn check_count(&self, count: usize) -> Result<()> {
-        let bytes = count.saturating_mul(size_of::<Value>());
+        self.check_room(count.saturating_mul(size_of::<Value>()))
+    }
+
+    /// Whether there is room for so many bytes.
+    pub(crate) fn check_room(&self, bytes: usize) -> Result<()> {
         if self.heap.bytes().saturating_add(bytes) > self.limits().memory {
             let message = format!("The evaluation needs more than {} bytes of memory.", self.limits().memory);
             return Err(Raised::new(ErrorCode::LimitExceeded, message));

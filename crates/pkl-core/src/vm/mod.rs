@@ -97,6 +97,9 @@ pub(crate) struct Vm<'ir> {
     pub(crate) trace: Box<dyn FnMut(&str) + 'ir>,
 }
 
+/// The most that an evaluation can be allowed.
+const MAX_MEMORY: usize = u32::MAX as usize;
+
 /// How much of the thread's stack must be left for a further step.
 const STACK_RESERVE: usize = 512 << 10;
 
@@ -105,10 +108,12 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn new(
         store: &'ir Store,
         readers: &'ir Readers,
-        limits: Limits,
+        mut limits: Limits,
         stack_size: usize,
         trace: Box<dyn FnMut(&str) + 'ir>,
     ) -> Self {
+        // Positions in strings and arenas are 32 bits.
+        limits.memory = limits.memory.min(MAX_MEMORY);
         let here = 0_u8;
         let top = std::ptr::from_ref(&here).addr();
         Self {

@@ -130,7 +130,10 @@ impl Vm<'_> {
     fn operate_others(&mut self, op: BinaryOp, left: Value, right: Value) -> Result<Option<Value>> {
         Ok(match (left, right) {
             (Value::String(a), Value::String(b)) => match op {
-                BinaryOp::Add => Some(Value::String(self.heap.concat(a, b))),
+                BinaryOp::Add => {
+                    self.check_room(self.heap.text(a).len() + self.heap.text(b).len())?;
+                    Some(Value::String(self.heap.concat(a, b)))
+                }
                 _ => comparison(op, Some(compare_utf16(self.heap.text(a), self.heap.text(b)))),
             },
             (Value::Duration(a), Value::Duration(b)) => {
@@ -198,6 +201,7 @@ impl Vm<'_> {
         Ok(match (left, right) {
             (Value::List(a), Value::List(_) | Value::Set(_)) => {
                 let items = self.collection_items(right).unwrap_or_default();
+                self.check_count(self.heap.list(a).len() + items.len())?;
                 Some(Value::List(self.heap.extend_list(a, &items)))
             }
             (Value::Set(_), Value::List(_) | Value::Set(_)) => {
@@ -217,6 +221,7 @@ impl Vm<'_> {
                 Some(map)
             }
             (Value::Bytes(a), Value::Bytes(b)) => {
+                self.check_room(self.heap.bytes_of(a).len() + self.heap.bytes_of(b).len())?;
                 let joined = [&**self.heap.bytes_of(a), &**self.heap.bytes_of(b)].concat();
                 Some(Value::Bytes(self.heap.add_bytes(joined.into())))
             }

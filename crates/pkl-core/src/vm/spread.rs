@@ -50,7 +50,7 @@ impl<'ir> Vm<'ir> {
                     }
                     let slot = self.given(building.object, value);
                     let key = PropertyKey::Named(name);
-                    if building.properties.iter().any(|(known, _)| *known == key) {
+                    if building.property_keys.contains(&key) {
                         let name = self.text_of(name);
                         let message = format!(
                             "Cannot spread object because the enclosing object already has a declaration of property `{name}`."
