@@ -26,7 +26,7 @@ pub(crate) struct Store {
     /// Modules by URI and text: a file that changed is another module.
     known: Mutex<FxHashMap<SourceKey, IrId>>,
     base: OnceLock<IrId>,
-    given: OnceLock<[Member; 3]>,
+    given: OnceLock<[Member; 4]>,
 }
 
 impl Store {
@@ -117,9 +117,14 @@ impl Store {
         Ok(ir)
     }
 
-    fn given_members(&self) -> &[Member; 3] {
+    fn given_members(&self) -> &[Member; 4] {
         self.given.get_or_init(|| {
-            let sources = [MemberSource::Given, MemberSource::ModuleAt, MemberSource::ResourceAt];
+            let sources = [
+                MemberSource::Given,
+                MemberSource::ModuleAt,
+                MemberSource::ResourceAt,
+                MemberSource::Forward,
+            ];
             sources.map(|source| lower::given_member(self.base(), source))
         })
     }
@@ -137,6 +142,11 @@ impl Store {
     /// The definition of every member whose value is a resource found by a pattern.
     pub(crate) fn resource_at(&self) -> &Member {
         &self.given_members()[2]
+    }
+
+    /// The definition of every member whose value is another object's.
+    pub(crate) fn forward(&self) -> &Member {
+        &self.given_members()[3]
     }
 
     pub(crate) fn symbol(&self, text: &str) -> Symbol {

@@ -1,8 +1,9 @@
 //! Every declaration of the inventory must occur in a corpus file of its class.
 //!
-//! A file `stdlib/<module>/<Class>_<topic>.pkl` belongs to that class, its subclasses and superclasses; the members of a module itself belong to `module_<topic>.pkl` and
-//! its type aliases to `alias_<topic>.pkl`. Outside of `pkl:base`, the file of a module's function or
-//! property may show the classes of its results too.
+//! A file `stdlib/<module>/<Class>_<topic>.pkl` belongs to that class, its subclasses and superclasses; the
+//! members of a module itself belong to `module_<topic>.pkl` and its type aliases to `alias_<topic>.pkl`.
+//! Outside of `pkl:base`, the file of a module's function or property may show the classes of its results
+//! too.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -9,11 +9,11 @@ use std::path::Path;
 #[test]
 fn declarations_are_those_of_the_inventory() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inventory");
-    let module = ModuleSource::file(&directory.join("dump.pkl")).expect("the path is absolute");
+    let module = ModuleSource::file(directory.join("dump.pkl")).expect("the path is absolute");
     let evaluator = Evaluator::builder().files(FileReader::new()).build();
     let ours = evaluator.output_text(&module).unwrap_or_else(|error| panic!("{error}"));
     let expected = std::fs::read_to_string(directory.join("inventory.txt")).expect("the inventory is text");
-    let differing: Vec<String> = diff(&expected, &ours);
+    let differing = diff(&expected, &ours);
     assert!(differing.is_empty(), "official (-) and ours (+):\n{}", differing.join("\n"));
 }
 

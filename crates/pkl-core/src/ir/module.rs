@@ -116,6 +116,8 @@ pub(crate) enum MemberSource {
     ModuleAt,
     /// The resource whose URI is in the environment.
     ResourceAt,
+    /// The property of the same name of another object, which its environment holds.
+    Forward,
 }
 
 /// The definition of a property, element or entry.

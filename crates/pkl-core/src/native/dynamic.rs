@@ -40,8 +40,10 @@ fn to_list(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 fn to_typed(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let class = args::class(args[0]);
     typed::check_typed(vm, class)?;
-    let properties = typed::properties(vm, args::object(this))?;
-    let converted: Vec<_> =
-        properties.into_iter().filter(|(name, _)| typed::is_converted(vm, class, *name)).collect();
-    Ok(vm.make_typed(class, &converted))
+    let source = args::object(this);
+    let names = typed::property_names(vm, source);
+    let converted: Vec<_> = names.into_iter().filter(|name| typed::is_converted(vm, class, *name)).collect();
+    let typed = vm.new_instance(class);
+    vm.forward_properties(typed, source, converted);
+    Ok(Value::Object(typed))
 }

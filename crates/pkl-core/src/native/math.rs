@@ -66,7 +66,7 @@ fn cube_root(x: f64) -> f64 {
     const ESTIMATE: u64 = 715_094_163;
     /// The estimate for subnormal numbers, which are taken times two to the power of 54.
     const SUBNORMAL_ESTIMATE: u64 = 696_219_795;
-    const TWO_TO_54: f64 = (1_u64 << 54) as f64;
+    const TWO_TO_54: f64 = 18_014_398_509_481_984.0;
     const HIGH_WORD: u64 = 0xffff_ffff_0000_0000;
     if x == 0.0 || !x.is_finite() {
         return x;

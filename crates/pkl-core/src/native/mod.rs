@@ -38,6 +38,7 @@
 
 #![expect(clippy::unnecessary_wraps, reason = "natives have one signature, whether they can fail or not")]
 
+mod analyze;
 mod any;
 pub(crate) mod args;
 mod bytes;
@@ -82,6 +83,7 @@ pub(crate) type Table = &'static [(&'static str, NativeMethod)];
 /// The methods and properties of all files.
 static TABLES: &[(Table, Table)] = &[
     (&[], number::UNITS),
+    (analyze::METHODS, analyze::PROPERTIES),
     (any::METHODS, any::PROPERTIES),
     (bytes::METHODS, bytes::PROPERTIES),
     (collection::access::METHODS, collection::access::PROPERTIES),
@@ -143,11 +145,97 @@ pub(crate) fn property(name: &str) -> Option<NativeMethod> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pkl_parser::ast::{ClassMember, ModifierKind, ModuleMember};
 
     #[test]
     fn no_name_has_two_implementations() {
         let (methods, properties) = index();
         assert_eq!(methods.len(), TABLES.iter().map(|(table, _)| table.len()).sum::<usize>());
         assert_eq!(properties.len(), TABLES.iter().map(|(_, table)| table.len()).sum::<usize>());
+    }
+
+    /// What the library declares as `external` without a native: variadic constructors are expressions of
+    /// their own, mirrors of types are made with their properties, and the rest is not supported yet.
+    const WITHOUT_NATIVE: [&str; 23] = [
+        "pkl.Benchmark#Microbenchmark.run",
+        "pkl.Benchmark#OutputBenchmark.run",
+        "pkl.Benchmark#ParserBenchmark.run",
+        "pkl.base#Bytes",
+        "pkl.base#List",
+        "pkl.base#Map",
+        "pkl.base#Set",
+        "pkl.pklbinary#Renderer.renderDocument",
+        "pkl.pklbinary#Renderer.renderValue",
+        "pkl.protobuf#Renderer.renderDocument",
+        "pkl.protobuf#Renderer.renderType",
+        "pkl.protobuf#Renderer.renderValue",
+        "pkl.reflect#DeclaredType.referent",
+        "pkl.reflect#DeclaredType.typeArguments",
+        "pkl.reflect#FunctionType.parameterTypes",
+        "pkl.reflect#FunctionType.returnType",
+        "pkl.reflect#NullableType.member",
+        "pkl.reflect#StringLiteralType.value",
+        "pkl.reflect#TypeVariable.referent",
+        "pkl.reflect#UnionType.members",
+        "pkl.reflect#SourceLocation.column",
+        "pkl.reflect#SourceLocation.displayUri",
+        "pkl.reflect#SourceLocation.line",
+    ];
+
+    /// The `external` members that a module of the library declares: their names, and whether it is a method.
+    fn externals(name: &str) -> Vec<(String, bool)> {
+        let source = crate::stdlib::source(name).expect("the name is one of the library's");
+        let interner = pkl_parser::Interner::new();
+        let parsed = pkl_parser::parse_module(source, &interner);
+        let (ast, mut found) = (&parsed.ast, Vec::new());
+        let mut add = |owner: &str, member: ClassMember| {
+            let (name, modifiers, is_method) = match member {
+                ClassMember::Property(id) => (ast[id].name, ast[id].modifiers, false),
+                ClassMember::Method(id) => (ast[id].name, ast[id].modifiers, true),
+            };
+            if ast.modifier_set(modifiers).contains(ModifierKind::External) {
+                found.push((format!("{owner}{}", interner.text(name.symbol)), is_method));
+            }
+        };
+        for member in &ast[parsed.root.members] {
+            let module = format!("pkl.{name}#");
+            match *member {
+                ModuleMember::Property(id) => add(&module, ClassMember::Property(id)),
+                ModuleMember::Method(id) => add(&module, ClassMember::Method(id)),
+                ModuleMember::Class(id) => {
+                    let owner = format!("{module}{}.", interner.text(ast[id].name.symbol));
+                    for &member in ast[id].body.iter().flat_map(|body| &ast[body.members]) {
+                        add(&owner, member);
+                    }
+                }
+                ModuleMember::TypeAlias(_) => {}
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn externals_have_natives() {
+        let missing: Vec<String> = crate::stdlib::names()
+            .flat_map(externals)
+            .filter(
+                |(name, is_method)| {
+                    if *is_method { method(name).is_none() } else { property(name).is_none() }
+                },
+            )
+            .map(|(name, _)| name)
+            .filter(|name| !WITHOUT_NATIVE.contains(&name.as_str()))
+            .collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn natives_are_declared() {
+        let declared: rustc_hash::FxHashSet<String> =
+            crate::stdlib::names().flat_map(externals).map(|(name, _)| name).collect();
+        let (methods, properties) = index();
+        let strays: Vec<&&str> =
+            methods.keys().chain(properties.keys()).filter(|name| !declared.contains(**name)).collect();
+        assert!(strays.is_empty(), "{strays:?}");
     }
 }

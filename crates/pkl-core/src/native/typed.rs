@@ -54,9 +54,21 @@ pub(super) fn properties(vm: &mut Vm<'_>, object: ObjectId) -> Result<Vec<(Symbo
     Ok(properties)
 }
 
+/// The names of the visible properties of an object.
+pub(super) fn property_names(vm: &Vm<'_>, object: ObjectId) -> Vec<Symbol> {
+    let names = vm.members_of(object).into_iter().filter_map(|(key, _)| match key {
+        MemberKey::Property(name) => Some(name),
+        _ => None,
+    });
+    names.collect()
+}
+
 fn to_dynamic(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
-    let properties = properties(vm, args::object(this))?;
-    vm.make_dynamic(&properties, &[], &[])
+    let source = args::object(this);
+    let dynamic = vm.make_dynamic(&[], &[], &[])?;
+    let names = property_names(vm, source);
+    vm.forward_properties(args::object(dynamic), source, names);
+    Ok(dynamic)
 }
 
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {

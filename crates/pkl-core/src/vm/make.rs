@@ -73,6 +73,28 @@ impl<'ir> Vm<'ir> {
         Ok(Value::Object(object))
     }
 
+    /// Gives an object properties whose values are those of another one, evaluated when they are read.
+    pub(crate) fn forward_properties(
+        &mut self,
+        object: ObjectId,
+        source: ObjectId,
+        names: impl IntoIterator<Item = pkl_parser::Symbol>,
+    ) {
+        let names: Vec<_> = names.into_iter().collect();
+        let shape = self.heap.object(object).shape;
+        let keys = names.iter().map(|name| PropertyKey::Named(*name));
+        let grown = self.heap.shapes.grow_once(shape, keys);
+        self.regrow(object, grown);
+        for name in names {
+            let text = self.text_of(name);
+            let values = Box::new([Value::Object(source), self.heap.string(text)]);
+            let env = self.heap.add_env(crate::heap::Env { parent: None, values });
+            let member = self.store.forward();
+            let slot = Slot { cache: Cache::Empty, member, definer: object, env: Some(env) };
+            self.put_property(object, PropertyKey::Named(name), slot);
+        }
+    }
+
     /// An instance of a class with these properties; the others have their defaults.
     pub(crate) fn make_typed(&mut self, class: ClassId, properties: &[(pkl_parser::Symbol, Value)]) -> Value {
         let object = self.new_instance(class);

@@ -173,6 +173,14 @@ impl<'ir> Vm<'ir> {
                 let uri = self.heap.env(env).values[0];
                 self.found_member(member.source, uri)
             }
+            MemberSource::Forward => {
+                let env = env.expect("a forwarded member has its object in its environment");
+                let [object, name] = self.heap.env(env).values[..] else {
+                    panic!("a forwarded member's environment is an object and a name")
+                };
+                let name = self.store.symbol(self.str(name));
+                self.read_property(object, name)
+            }
             MemberSource::External => self.native_property(member, definer, this),
             MemberSource::Class(position) => {
                 let module = self.module_of(member.module);

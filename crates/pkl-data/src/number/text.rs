@@ -18,6 +18,9 @@ pub fn float_to_string(value: f64) -> String {
     if magnitude == 0.0 {
         return format!("{sign}0.0");
     }
+    if let Some(text) = short_decimal(magnitude) {
+        return format!("{sign}{text}");
+    }
     let (digits, exponent) = shortest_digits(magnitude);
     let text = if (-3..7).contains(&exponent) {
         positional(&digits, exponent)
@@ -27,6 +30,21 @@ pub fn float_to_string(value: f64) -> String {
         format!("{first}.{rest}E{exponent}")
     };
     format!("{sign}{text}")
+}
+
+/// The text of a number that has no exponent and few digits: then Rust's own is the same.
+fn short_decimal(magnitude: f64) -> Option<String> {
+    if !(1e-3..1e7).contains(&magnitude) {
+        return None;
+    }
+    let mut text = magnitude.to_string();
+    if text.len() > 15 {
+        return None;
+    }
+    if !text.contains('.') {
+        text.push_str(".0");
+    }
+    Some(text)
 }
 
 /// The significant digits and the exponent of the first of them.

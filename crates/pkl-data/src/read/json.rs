@@ -1,9 +1,8 @@
 //! JSON, strictly as RFC 8259 has it.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-
-use indexmap::IndexMap;
 
 use crate::tree::{MAX_DEPTH, Member, Tree};
 
@@ -42,13 +41,47 @@ pub fn parse(text: &str, use_mapping: bool) -> Result<Tree, JsonError> {
 }
 
 /// The members of an object in order, the last value for each name.
-type Members = IndexMap<Arc<str>, Tree>;
+#[derive(Default)]
+struct Members {
+    list: Vec<(Arc<str>, Tree)>,
+    /// The places by name, once there are many.
+    places: HashMap<Arc<str>, usize>,
+}
 
-fn object(members: Members, use_mapping: bool) -> Tree {
-    if use_mapping {
-        Tree::Mapping(members.into_iter().map(|(name, value)| (Tree::String(name), value)).collect())
-    } else {
-        Tree::Dynamic(members.into_iter().map(|(name, value)| Member::Property(name, value)).collect())
+/// So many names are compared one by one.
+const FEW: usize = 16;
+
+impl Members {
+    fn insert(&mut self, name: Arc<str>, value: Tree) {
+        let known = if self.list.len() <= FEW {
+            self.list.iter().position(|(known, _)| *known == name)
+        } else {
+            self.places.get(&name).copied()
+        };
+        if let Some(place) = known {
+            self.list[place].1 = value;
+            return;
+        }
+        self.list.push((name, value));
+        match self.list.len() {
+            length if length == FEW + 1 => {
+                self.places =
+                    self.list.iter().zip(0..).map(|((name, _), place)| (Arc::clone(name), place)).collect();
+            }
+            length if length > FEW => {
+                self.places.insert(Arc::clone(&self.list[length - 1].0), length - 1);
+            }
+            _ => {}
+        }
+    }
+
+    fn into_tree(self, use_mapping: bool) -> Tree {
+        let members = self.list.into_iter();
+        if use_mapping {
+            Tree::Mapping(members.map(|(name, value)| (Tree::String(name), value)).collect())
+        } else {
+            Tree::Dynamic(members.map(|(name, value)| Member::Property(name, value)).collect())
+        }
     }
 }
 
@@ -149,9 +182,9 @@ impl Reader<'_> {
     fn members(&mut self, depth: usize) -> Result<Tree> {
         self.at += 1;
         self.skip_space();
-        let mut members = Members::new();
+        let mut members = Members::default();
         if self.eat(b'}') {
-            return Ok(object(members, self.use_mapping));
+            return Ok(members.into_tree(self.use_mapping));
         }
         loop {
             self.skip_space();
@@ -167,7 +200,7 @@ impl Reader<'_> {
             members.insert(name.into(), self.value(depth + 1)?);
             self.skip_space();
             if self.eat(b'}') {
-                return Ok(object(members, self.use_mapping));
+                return Ok(members.into_tree(self.use_mapping));
             }
             if !self.eat(b',') {
                 return Err(self.expected("',' or '}'"));
@@ -337,6 +370,16 @@ mod tests {
         ] {
             assert_eq!(read(text), error);
         }
+    }
+
+    #[test]
+    fn objects_of_many_members_keep_their_order_and_the_last_values() {
+        let members: Vec<String> = (0..40).chain([3, 30]).map(|n| format!("\"m{n}\": {n}")).collect();
+        let text = format!("{{{}, \"m0\": 7}}", members.join(", "));
+        let Ok(Tree::Dynamic(members)) = parse(&text, false) else { panic!("it is an object") };
+        assert_eq!(members.len(), 40);
+        assert_eq!(members[0], Member::Property("m0".into(), Tree::Int(7)));
+        assert_eq!(members[30], Member::Property("m30".into(), Tree::Int(30)));
     }
 
     #[test]

@@ -15,7 +15,6 @@ impl Builder<'_> {
     /// what the chain begins with. The arguments of an only call at the end may break by themselves.
     pub(super) fn chain(&mut self, expr: ExprId) {
         let (base, links) = self.links(expr);
-        self.expr(base);
         let base_calls = matches!(
             self.ast[base].kind,
             ExprKind::Call { .. } | ExprKind::SuperMember { args: Some(_), .. }
@@ -23,6 +22,7 @@ impl Builder<'_> {
         let first_call = links.iter().position(|link| link.args.is_some());
         let last = links.len() - 1;
         if !base_calls && first_call == Some(last) {
+            self.expr(base);
             self.open();
             self.links_on_lines(&links[..last]);
             self.link_name(Piece::SoftLine);
@@ -31,7 +31,14 @@ impl Builder<'_> {
             return self.optional_args(links[last].args);
         }
         let with_base = if base_calls { 0 } else { first_call.unwrap_or(0) };
-        self.open();
+        // A single link doesn't mind on how many lines stands what it follows.
+        if links.len() == 1 {
+            self.expr(base);
+            self.open();
+        } else {
+            self.open();
+            self.expr(base);
+        }
         self.open();
         self.links_on_lines(&links[..with_base]);
         self.dedent();

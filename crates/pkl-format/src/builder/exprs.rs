@@ -283,14 +283,19 @@ impl Builder<'_> {
         self.close();
     }
 
-    /// A chain of operators that bind equally: each on its own line if they don't fit on one. The first
-    /// operand stays out of it.
+    /// A chain of operators that bind equally: each on its own line if they don't fit on one.
     fn operators(&mut self, expr: ExprId) {
         let precedence = self.precedence(expr);
         let (first, rights) = self.operands(expr, precedence);
         let must_break = self.operators_must_break(first, &rights, precedence);
-        self.expr(first);
-        self.open();
+        // A single operator doesn't mind on how many lines stands what it follows.
+        if rights.len() == 1 {
+            self.expr(first);
+            self.open();
+        } else {
+            self.open();
+            self.expr(first);
+        }
         if must_break {
             self.push(Piece::Break);
         }

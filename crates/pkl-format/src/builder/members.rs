@@ -168,11 +168,17 @@ impl<'s> Builder<'s> {
 
     /// ` = value`: what is an object or a function stays on the line, anything else may go to the next.
     pub(super) fn assignment(&mut self, value: ExprId) {
-        self.then(Piece::Space);
-        if self.stays_on_line(value) {
-            self.gap(Piece::Space);
-            return self.expr(value);
+        if !self.stays_on_line(value) {
+            return self.assignment_on_lines(value);
         }
+        self.then(Piece::Space);
+        self.gap(Piece::Space);
+        self.expr(value);
+    }
+
+    /// ` = value`, which may go to the next line.
+    pub(super) fn assignment_on_lines(&mut self, value: ExprId) {
+        self.then(Piece::Space);
         self.open();
         self.indent();
         self.gap(Piece::Line);

@@ -1,7 +1,7 @@
 //! Modules.
 
 use pkl_parser::TokenKind;
-use pkl_parser::ast::{Module, ModuleDecl, ModuleMember};
+use pkl_parser::ast::{List, Module, ModuleDecl, ModuleMember};
 
 use super::Builder;
 use super::block::{Block, Spot};
@@ -35,7 +35,7 @@ impl Builder<'_> {
         if !decl.name.is_empty() {
             self.text();
             self.gap(Piece::Space);
-            self.dotted_name(decl.name);
+            self.dotted_name(decl.name, Piece::Nothing);
         }
         let Some(base) = decl.base else { return };
         if !decl.name.is_empty() {
@@ -59,13 +59,15 @@ impl Builder<'_> {
         }
     }
 
-    /// `a.b.c`; the gap before it is put out.
-    pub(super) fn dotted_name<T>(&mut self, names: pkl_parser::ast::List<T>) {
+    /// `a.b.c` with a separator before each dot, indented; the gap before it is put out.
+    pub(super) fn dotted_name<T>(&mut self, names: List<T>, separator: Piece<'static>) {
         self.text();
+        self.indent();
         for _ in 1..names.len() {
             debug_assert_eq!(self.peek(), TokenKind::Dot);
-            self.adjacent();
+            self.then(separator);
             self.adjacent();
         }
+        self.dedent();
     }
 }

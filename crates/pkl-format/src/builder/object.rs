@@ -85,7 +85,10 @@ impl Builder<'_> {
                 self.expr(condition);
                 self.adjacent();
                 self.text();
-                self.member_value(value);
+                match value {
+                    MemberValue::Expr(value) => self.assignment_on_lines(value),
+                    MemberValue::Bodies(bodies) => self.bodies(bodies),
+                }
             }
             ObjectMemberKind::Spread { value, .. } => {
                 self.text();
@@ -139,10 +142,15 @@ impl Builder<'_> {
             self.parameter(variable);
         }
         self.then(Piece::Space);
-        self.indent();
-        self.gap(Piece::Line);
-        self.expr(iterable);
-        self.dedent();
+        if self.stays_on_line(iterable) {
+            self.gap(Piece::Space);
+            self.expr(iterable);
+        } else {
+            self.indent();
+            self.gap(Piece::Line);
+            self.expr(iterable);
+            self.dedent();
+        }
         self.close();
         self.close_indented();
         self.close();

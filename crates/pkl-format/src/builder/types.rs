@@ -20,7 +20,9 @@ impl Builder<'_> {
             TypeKind::Unknown | TypeKind::Nothing | TypeKind::Module => self.text(),
             TypeKind::StringLiteral(string) => self.string(string),
             TypeKind::Declared { name, args } => {
-                self.dotted_name(name);
+                self.open();
+                self.dotted_name(name, Piece::SoftLine);
+                self.close();
                 if !args.is_empty() {
                     self.touch();
                     self.bracketed(&self.ast[args], |builder, arg| builder.ty(*arg));

@@ -97,7 +97,7 @@ fn properties(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 /// Each property is shown as its nearest declaration with a type.
 fn all_properties(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let seen_from = class_of(vm, this);
-    let names = names_from_the_top(vm, seen_from, |vm, class| member::property_names(vm, class));
+    let names = names_from_the_top(vm, seen_from, member::property_names);
     let mirrors: Vec<_> = names
         .into_iter()
         .map(|name| {

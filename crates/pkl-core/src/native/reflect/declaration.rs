@@ -142,7 +142,7 @@ fn skip_trivia(mut source: &str) -> &str {
     }
 }
 
-fn location<'ir>(vm: &mut Vm<'ir>, this: Value, _: &[Value]) -> Result<Value> {
+fn location(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
     let (line, column, _) = crate::store::line_of(declared.ir, declared.start());
     let uri = &declared.ir.uri;

@@ -118,7 +118,7 @@ fn mirror(vm: &mut Vm<'_>, shown: Mirror) -> Result<Value> {
 /// The properties that a mirror of a class stores, those of the topmost class first.
 fn layout<'ir>(vm: &mut Vm<'ir>, object: ObjectId, class: ClassId) -> (ShapeId, Vec<Field<'ir>>) {
     let mut fields: Vec<Field<'ir>> = Vec::new();
-    for class in vm.class(class).display.to_vec() {
+    for &class in &vm.class(class).display {
         let (module, record) = (module_ir(vm, class), vm.class(class));
         let definer = record.prototype;
         for member in &vm.store.class_members(module, record.ir).properties {
