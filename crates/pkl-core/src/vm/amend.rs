@@ -7,7 +7,6 @@ use super::{Frame, Known, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
-use crate::mutants::mutant;
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
