@@ -5,6 +5,10 @@ use pkl_core::{Evaluator, ModuleSource};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// The allocator that the command line uses too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(path) = args.first() else {

@@ -175,10 +175,17 @@ impl<'ir> Vm<'ir> {
         definer: ObjectId,
         this: Value,
     ) -> Result<Value> {
+        let place = std::ptr::from_ref(member).addr();
+        if let Some(native) = self.natives.get(&place) {
+            return native(self, this, &[]);
+        }
         let name = member.name.expect("an external property has a name");
         let name = self.native_name(definer, name);
         match crate::native::property(&name) {
-            Some(native) => native(self, this, &[]),
+            Some(native) => {
+                self.natives.insert(place, native);
+                native(self, this, &[])
+            }
             None => Err(Raised::new(ErrorCode::Unsupported, format!("Property `{name}` is not supported."))),
         }
     }

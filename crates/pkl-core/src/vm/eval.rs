@@ -1,5 +1,6 @@
 //! Expressions.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Frame, Known, Memo, Vm};
@@ -8,6 +9,9 @@ use crate::heap::{Env, Function, FunctionKind, MapBuffer, PropertyKey};
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
+
+/// How much of the buffer for interpolated strings is kept.
+const MAX_SCRATCH: usize = 1 << 16;
 
 /// How many parameters a function literal may have.
 const MAX_PARAMETERS: usize = 5;
@@ -349,26 +353,41 @@ impl<'ir> Vm<'ir> {
     }
 
     fn interpolate(&mut self, code: &'ir Code, parts: &'ir [Part], frame: &Frame<'ir>) -> Result<Value> {
-        let mut text = String::new();
+        let mut text = std::mem::take(&mut self.scratch);
+        let result = self.interpolate_into(&mut text, code, parts, frame);
+        let value = result.map(|()| self.heap.string(text.as_str()));
+        text.clear();
+        text.shrink_to(MAX_SCRATCH);
+        self.scratch = text;
+        value
+    }
+
+    fn interpolate_into(
+        &mut self,
+        text: &mut String,
+        code: &'ir Code,
+        parts: &'ir [Part],
+        frame: &Frame<'ir>,
+    ) -> Result<()> {
         for part in parts {
             self.check_room(text.len())?;
             match part {
                 Part::Text(part) => text.push_str(part),
-                Part::Expr(expr) => {
-                    let value = self.eval(code, *expr, frame)?;
-                    match value {
-                        Value::String(id) => text.push_str(self.heap.text(id)),
-                        other => {
-                            let shown = self
-                                .display_text(other)
-                                .map_err(|error| error.locate(code.module, code.spans[*expr as usize]))?;
-                            text.push_str(&shown);
-                        }
+                Part::Expr(expr) => match self.eval(code, *expr, frame)? {
+                    Value::String(id) => text.push_str(self.heap.text(id)),
+                    Value::Int(number) => {
+                        let _infallible = write!(text, "{number}");
                     }
-                }
+                    other => {
+                        let shown = self
+                            .display_text(other)
+                            .map_err(|error| error.locate(code.module, code.spans[*expr as usize]))?;
+                        text.push_str(&shown);
+                    }
+                },
             }
         }
-        Ok(self.heap.string(text))
+        Ok(())
     }
 
     fn collect(

@@ -7,6 +7,7 @@ pub(crate) mod describe;
 mod equality;
 pub(crate) mod eval;
 mod expression;
+mod generate;
 pub(crate) mod iterate;
 mod known;
 mod make;
@@ -84,6 +85,10 @@ pub(crate) struct Vm<'ir> {
     resources: FxHashMap<String, Value>,
     pub(crate) globs: FxHashMap<String, Value>,
     memos: Vec<Memo>,
+    /// The implementations of external properties, by declaration.
+    natives: FxHashMap<usize, NativeMethod>,
+    /// Where interpolated strings are put together.
+    scratch: String,
     known: [Option<ClassId>; Known::COUNT],
     pub(crate) words: Words,
     pub(crate) readers: &'ir Readers,
@@ -127,6 +132,8 @@ impl<'ir> Vm<'ir> {
             resources: FxHashMap::default(),
             globs: FxHashMap::default(),
             memos: Vec::new(),
+            natives: FxHashMap::default(),
+            scratch: String::new(),
             known: [None; Known::COUNT],
             words: Words::new(&store.interner),
             readers,
