@@ -139,9 +139,19 @@ impl<U: Unit> Amount<U> {
         self.value >= 0.0
     }
 
+    /// The order of `<` and `>`, in which `NaN` comes last and is equal to itself, and negative zero
+    /// comes before zero. `==` does not follow it.
+    pub fn compare(self, other: Self) -> Ordering {
+        let (a, b) = (self.base_value(), other.base_value());
+        match (a.is_nan(), b.is_nan()) {
+            (false, false) => a.total_cmp(&b),
+            (a_is_nan, b_is_nan) => a_is_nan.cmp(&b_is_nan),
+        }
+    }
+
     /// `isBetween(start, inclusiveEnd)`.
     pub fn is_between(self, start: Self, inclusive_end: Self) -> bool {
-        self >= start && self <= inclusive_end
+        self.compare(start).is_ge() && self.compare(inclusive_end).is_le()
     }
 
     /// The amount in the smallest unit.
@@ -150,15 +160,10 @@ impl<U: Unit> Amount<U> {
     }
 }
 
+/// As numbers are equal: `NaN` to nothing.
 impl<U: Unit> PartialEq for Amount<U> {
     fn eq(&self, other: &Self) -> bool {
-        self.partial_cmp(other) == Some(Ordering::Equal)
-    }
-}
-
-impl<U: Unit> PartialOrd for Amount<U> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        self.base_value().partial_cmp(&other.base_value())
+        self.base_value() == other.base_value()
     }
 }
 

@@ -143,7 +143,7 @@ impl Vm<'_> {
                     BinaryOp::Subtract => Some(Value::Duration(self.heap.add_duration(a.minus(b)))),
                     BinaryOp::Divide => Some(Value::Float(a.ratio(b))),
                     BinaryOp::IntDivide => Some(floor_to_int(a.ratio(b))?),
-                    _ => comparison(op, a.partial_cmp(&b)),
+                    _ => comparison(op, Some(a.compare(b))),
                 }
             }
             (Value::DataSize(a), Value::DataSize(b)) => {
@@ -153,7 +153,7 @@ impl Vm<'_> {
                     BinaryOp::Subtract => Some(Value::DataSize(self.heap.add_data_size(a.minus(b)))),
                     BinaryOp::Divide => Some(Value::Float(a.ratio(b))),
                     BinaryOp::IntDivide => Some(floor_to_int(a.ratio(b))?),
-                    _ => comparison(op, a.partial_cmp(&b)),
+                    _ => comparison(op, Some(a.compare(b))),
                 }
             }
             (Value::Duration(a), _) => {
