@@ -4,6 +4,8 @@
 //! expectation; with `PKL_CORPUS=write` the list is written anew, and with `PKL_CORPUS=<part of a name>`
 //! only those cases run, and what differs is shown.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use pkl_core::reader::{Allowed, FileReader};
 use pkl_core::{Error, Evaluator, EvaluatorBuilder, ModuleSource};
 use pkl_corpus::{Case, Engine, Failure, NoVerdict, Outcome, Place, Produced, Render};
