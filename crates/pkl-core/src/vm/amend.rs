@@ -303,10 +303,9 @@ impl<'ir> Vm<'ir> {
             properties: Vec::new(),
             property_keys: FxHashSet::default(),
             order: Vec::new(),
-            generated: body
-                .ops
-                .iter()
-                .any(|op| matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. })),
+            generated: body.ops.iter().any(|op| {
+                matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. } | Op::Predicate { .. })
+            }),
             inherited_elements: items.elements.len(),
             inherited_entries: items.entries.len(),
             items,

@@ -133,6 +133,7 @@ impl Vm<'_> {
         self.check_stack()?;
         let kind = self.object_kind(self.heap.object(a).class)?;
         let mut members = self.members_of(a);
+        let others = self.members_of(b);
         if mutant!(HiddenInEquality) {
             let shape = self.heap.object(a).shape;
             let keys = self.heap.shapes.get(shape).keys().to_vec();
@@ -145,8 +146,14 @@ impl Vm<'_> {
                     members.push((MemberKey::Property(name), MemberRef::Property(index)));
                 }
             }
-        } else if members.len() != self.members_of(b).len() {
+        } else if members.len() != others.len() {
             return Ok(false);
+        }
+        // An error of a member counts, whether it would decide or not.
+        for (object, members) in [(a, &members), (b, &others)] {
+            for &(_, place) in members {
+                self.force(object, place)?;
+            }
         }
         for (key, place) in members {
             let other = match key {

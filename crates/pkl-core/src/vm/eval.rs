@@ -41,7 +41,7 @@ impl<'ir> Vm<'ir> {
                 let chosen = if self.eval_condition(code, *condition, frame)? { then } else { otherwise };
                 self.eval(code, *chosen, frame)
             }
-            Expr::Lexical(lexical) => self.lexical(*lexical, frame),
+            Expr::Lexical(lexical) => self.lexical(code, *lexical, frame),
             Expr::CallLexical { level, name, args } => {
                 let (this, owner) = self.at_level(frame, *level);
                 self.call_on_object(code, this, owner, *name, args, frame)
@@ -278,7 +278,7 @@ impl<'ir> Vm<'ir> {
         (this, owner)
     }
 
-    fn lexical(&mut self, lexical: Lexical, frame: &Frame<'ir>) -> Result<Value> {
+    fn lexical(&mut self, code: &'ir Code, lexical: Lexical, frame: &Frame<'ir>) -> Result<Value> {
         let (this, owner) = self.at_level(frame, lexical.level);
         if let Value::Object(object) = this
             && let Some(index) = self.heap.find_property(object, lexical.key)
@@ -286,7 +286,10 @@ impl<'ir> Vm<'ir> {
             return self.force(object, super::MemberRef::Property(index));
         }
         match lexical.key {
-            PropertyKey::Named(name) => self.read_property(this, name),
+            PropertyKey::Named(name) => match self.find_property(this, name)? {
+                Some(value) => Ok(value),
+                None => Err(self.unknown_name(code, name, this)),
+            },
             // A local of a class whose instances aren't objects, or of a prototype.
             PropertyKey::Local(_) => match self.heap.find_property(owner, lexical.key) {
                 Some(index) => {
