@@ -58,47 +58,88 @@ impl fmt::Debug for ResourceAction {
 /// Adds the commands of all types.
 pub(super) fn add_commands(tree: Command) -> Command {
     rest_routes().iter().fold(tree, |tree, route| {
-        let Some((title, schema)) = rest_schema(route.type_name) else { return tree };
-        tree.subcommands(commands(route, title, &schema))
+        let Some((_, schema)) = rest_schema(route.type_name) else { return tree };
+        tree.subcommands(commands(route, &schema))
     })
 }
 
-fn commands(route: &'static RestRoute, title: &str, schema: &Schema) -> Vec<Command> {
+fn commands(route: &'static RestRoute, schema: &Schema) -> Vec<Command> {
     let mut all = Vec::new();
     if let Some(create) = route.create {
         all.push(
-            command(create, "Make", title)
+            command(create)
                 .arg(text("project-id", "The project; the credential's own if left out"))
                 .args(property_flags(schema)),
         );
     }
     let filters = route.list_filters.iter().filter(|filter| !is_parent(route, filter));
     all.push(
-        command(route.list, "List", title)
+        command(route.list)
             .arg(text("limit", "How many to show, at most 100").value_name("N"))
             .arg(text("offset", "How many to pass over").value_name("N"))
             .args(filters.map(|filter| text(&kebab(filter), "Only those with this")))
             .args(parent_flag(route)),
     );
-    all.push(command(route.get, "Show", title).args(id_flags(route)).args(parent_flag(route)));
+    all.push(command(route.get).args(id_flags(route)).args(parent_flag(route)));
     if let Some(update) = route.update {
-        all.push(command(update, "Change", title).args(id_flags(route)).args(property_flags(schema)));
+        all.push(command(update).args(id_flags(route)).args(property_flags(schema)));
     }
     if let Some(delete) = route.delete {
         let force = Arg::new("force").long("force").action(ArgAction::SetTrue);
         let force = route.force.then(|| force.help("Take its dependents along"));
-        all.push(command(delete, "Delete", title).args(id_flags(route)).args(parent_flag(route)).args(force));
+        all.push(command(delete).args(id_flags(route)).args(parent_flag(route)).args(force));
     }
     let act = |action: &RestAction| {
-        let command = command(action.operation, action.path, title).args(id_flags(route));
+        let command = command(action.operation).args(id_flags(route));
         command.args(parent_flag(route)).args(action_flags(action))
     };
     all.extend(route.actions.iter().map(act));
     all
 }
 
-fn command(operation: &str, verb: &str, title: &str) -> Command {
-    Command::new(kebab_name(operation)).about(format!("{verb}: {title}"))
+fn command(operation: &str) -> Command {
+    let name = kebab_name(operation);
+    let about = about(&name);
+    Command::new(name).about(about)
+}
+
+/// What a command does, from its name: `create-ai-provider` is "Make an AI provider".
+fn about(name: &str) -> String {
+    let (verb, object) = name.split_once('-').unwrap_or((name, ""));
+    let verb = match verb {
+        "create" => "Make".to_owned(),
+        "get" => "Show".to_owned(),
+        "update" => "Change".to_owned(),
+        verb => capitalised(verb),
+    };
+    let words: Vec<&str> = object.split('-').map(spelled).collect();
+    let object = words.join(" ");
+    format!("{verb} {}{object}", article(&object))
+}
+
+fn spelled(word: &str) -> &str {
+    match word {
+        "ai" => "AI",
+        "api" => "API",
+        word => word,
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// What stands before one thing of its kind; nothing before several, and what isn't counted.
+fn article(object: &str) -> &'static str {
+    let uncounted = ["s", "content", "metadata"];
+    if object.is_empty() || uncounted.iter().any(|end| object.ends_with(end)) {
+        ""
+    } else if object.starts_with(['a', 'e', 'i', 'o', 'A']) {
+        "an "
+    } else {
+        "a "
+    }
 }
 
 fn is_parent(route: &RestRoute, property: &str) -> bool {
@@ -294,6 +335,23 @@ fn query(route: &RestRoute, matches: &ArgMatches) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_says_in_a_sentence_what_it_does() {
+        let said = [
+            ("create-ai-provider", "Make an AI provider"),
+            ("list-api-keys", "List API keys"),
+            ("get-memory-entry", "Show a memory entry"),
+            ("update-file-metadata", "Change file metadata"),
+            ("get-actor-tags", "Show actor tags"),
+            ("run-eval", "Run an eval"),
+            ("purge-trace-content", "Purge trace content"),
+            ("rotate-webhook-secret", "Rotate a webhook secret"),
+        ];
+        for (name, sentence) in said {
+            assert_eq!(about(name), sentence);
+        }
+    }
 
     #[test]
     fn printing_a_command_shows_no_property() {
