@@ -4,7 +4,8 @@ use super::CommandError;
 use super::formation::path;
 use super::request::{Body, json_flag, parameter_bag, required_template, template};
 use crate::args::{
-    self, ApplyPlan, CreateFormation, Decisions, DeleteFormation, OperationId, UpdateFormation,
+    self, ApplyPlan, CreateFormation, Decisions, DeleteFormation, OperationId, ParameterArgs, TemplateArgs,
+    UpdateFormation,
 };
 use crate::exit::Exit;
 use crate::session::Session;
@@ -34,7 +35,8 @@ pub(crate) async fn create(session: &Session, arguments: &CreateFormation) -> Re
     let client = session.client().clone().with_timeout(None);
     let begun = client.request(HttpMethod::Post, "/formations", DO_NOT_WAIT, Some(&body)).await;
     let begun = begun.map_err(|error| CommandError::from(error).in_source(Some(source)))?;
-    deployed(session, "create-formation", begun.body.unwrap_or_default(), arguments.no_wait).await
+    let given = given_again(&arguments.template, &arguments.parameters);
+    deployed(session, "create-formation", begun.body.unwrap_or_default(), arguments.no_wait, &given).await
 }
 
 pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Result<Exit, CommandError> {
@@ -52,7 +54,8 @@ pub(crate) async fn update(session: &Session, arguments: &UpdateFormation) -> Re
     let client = session.client().clone().with_timeout(None);
     let begun = client.request(HttpMethod::Put, &path(&arguments.formation), DO_NOT_WAIT, Some(&body)).await;
     let begun = begun.map_err(|error| CommandError::from(error).in_source(source))?;
-    deployed(session, "update-formation", begun.body.unwrap_or_default(), arguments.no_wait).await
+    let given = given_again(&arguments.template, &arguments.parameters);
+    deployed(session, "update-formation", begun.body.unwrap_or_default(), arguments.no_wait, &given).await
 }
 
 pub(crate) async fn apply_plan(session: &Session, arguments: &ApplyPlan) -> Result<Exit, CommandError> {
@@ -60,16 +63,18 @@ pub(crate) async fn apply_plan(session: &Session, arguments: &ApplyPlan) -> Resu
     let body = Body::default().with("name", arguments.name.as_deref()).build();
     let client = session.client().clone().with_timeout(None);
     let begun = client.request(HttpMethod::Post, &path, DO_NOT_WAIT, Some(&body)).await?;
-    deployed(session, "apply-plan", begun.body.unwrap_or_default(), arguments.no_wait).await
+    deployed(session, "apply-plan", begun.body.unwrap_or_default(), arguments.no_wait, "").await
 }
 
 /// Follows a deploy and answers with the formation. A failed one is an answer too, on stdout, and
-/// then a reason on stderr and exit 1 (seed 4, "A Failed Deploy Still Answers 2xx").
+/// then a reason on stderr and exit 1 (seed 4, "A Failed Deploy Still Answers 2xx"). `given` ends the
+/// command that tries again.
 async fn deployed(
     session: &Session,
     command: &str,
     begun: Value,
     no_wait: bool,
+    given: &str,
 ) -> Result<Exit, CommandError> {
     if no_wait {
         json::print(&begun)?;
@@ -77,7 +82,7 @@ async fn deployed(
     }
     let formation = begun["formation_id"].as_str().unwrap_or_default().to_owned();
     let operation = begun["operation_id"].as_str().unwrap_or_default().to_owned();
-    let next = format!("{} update-formation --formation-id {formation}", args::program());
+    let next = format!("{} update-formation --formation-id {formation}{given}", args::program());
     if let Some(exit) = follow(session, &operation, Some(&next)).await? {
         return Ok(exit);
     }
@@ -105,6 +110,33 @@ async fn deployed(
         "CANCELED" if session.was_interrupted() => Exit::Interrupted,
         _ => Exit::Failed,
     })
+}
+
+/// The flags that trying again takes. A failed update leaves the stored template as it was, and the
+/// values of parameters are never stored, so both have to be given once more.
+fn given_again(template: &TemplateArgs, parameters: &ParameterArgs) -> String {
+    let mut flags = match template.file() {
+        Some(file) if file.as_os_str() != "-" => {
+            format!(" --template-file {}", clean(&shell_word(&file.display().to_string())))
+        }
+        None if template.template.is_none() => String::new(),
+        _ => " --template-file …".to_owned(),
+    };
+    if !parameters.parameter.is_empty() {
+        flags.push_str(" --parameter …");
+    } else if parameters.parameters.is_some() {
+        flags.push_str(" --parameters …");
+    }
+    flags
+}
+
+/// A text as one word of a shell's command line.
+fn shell_word(text: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "._/-+@:,=".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What `--adopt` and `--discard` say, by logical id; `None` if they say nothing.
@@ -210,5 +242,34 @@ async fn follow(
             Some(StreamItem::End(end)) => progress.end(&Ending::Over { end: &end, next }),
             None => return Ok(None),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formwork_secret::Secret;
+    use std::path::PathBuf;
+
+    fn flags(file: &str, parameters: &ParameterArgs) -> String {
+        let template = TemplateArgs { template_file: Some(PathBuf::from(file)), ..TemplateArgs::default() };
+        given_again(&template, parameters)
+    }
+
+    #[test]
+    fn trying_again_takes_the_same_file_and_the_parameters_but_shows_no_value() {
+        let none = ParameterArgs::default();
+        assert_eq!(given_again(&TemplateArgs::default(), &none), "");
+        assert_eq!(flags("stacks/bot.yaml", &none), " --template-file stacks/bot.yaml");
+        assert_eq!(flags("-", &none), " --template-file …");
+        let some = ParameterArgs { parameter: vec![Secret::new("ApiKey=canary".to_owned())], ..none };
+        assert_eq!(flags("bot.yaml", &some), " --template-file bot.yaml --parameter …");
+    }
+
+    #[test]
+    fn a_file_name_is_one_word_of_the_command() {
+        assert_eq!(shell_word("my bot.yaml"), "'my bot.yaml'");
+        assert_eq!(shell_word("it's.yaml"), r"'it'\''s.yaml'");
+        assert_eq!(shell_word("$(x).yaml"), "'$(x).yaml'");
     }
 }
