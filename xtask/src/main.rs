@@ -2,7 +2,10 @@
 //!
 //! - `cargo xtask docs` writes the documents that are generated from the code;
 //! - `cargo xtask check` says whether they are what the code says;
-//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there).
+//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there);
+//! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
+//!   Pkl corpus from the official binary, or compares with it;
+//! - `cargo xtask mutants [--programs N]` proves that the generator of Pkl programs finds bugs of the evaluator.
 
 mod bench;
 mod docs;
@@ -20,7 +23,9 @@ enum TaskError {
     Failed { command: String, stderr: String },
     #[error("{} generated file(s) are not what the code says: {}\nrun `cargo xtask docs`", .0.len(), .0.join(", "))]
     Stale(Vec<String>),
-    #[error("usage: cargo xtask docs | check | bench [--write]")]
+    #[error(transparent)]
+    Corpus(#[from] pkl_corpus::CommandError),
+    #[error("usage: cargo xtask docs | check | bench [--write] | corpus bless | corpus check | mutants")]
     Usage,
 }
 
@@ -32,6 +37,8 @@ fn main() -> ExitCode {
         ["check"] => docs::check(),
         ["bench"] => bench::run(false),
         ["bench", "--write"] => bench::run(true),
+        ["mutants", rest @ ..] => mutants(rest),
+        ["corpus", rest @ ..] => pkl_corpus::run(&root(), rest).map_err(TaskError::Corpus),
         _ => Err(TaskError::Usage),
     };
     match done {
@@ -41,6 +48,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Builds the generator with the deliberate bugs, which nothing else turns on, and lets it look for them.
+fn mutants(arguments: &[&str]) -> Result<(), TaskError> {
+    let mut command =
+        vec!["run", "--quiet", "--release", "-p", "pkl-gen", "--features", "mutants", "mutants"];
+    command.extend(arguments);
+    output("cargo", &command).map(|report| print!("{report}"))
 }
 
 /// The root of the workspace.

@@ -1,0 +1,324 @@
+//! Values as owned trees, converted on the way.
+
+use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
+use pkl_data::tree::{ClassName, ErrorNode, IntSeq, MAX_DEPTH, Member, Place, Tree, Typed};
+use std::sync::Arc;
+
+use crate::convert::{Converters, Step};
+use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::evaluator::{resolve_error, source_place};
+use crate::value::{ObjectId, Value};
+use crate::vm::Vm;
+use crate::vm::amend::ObjectKind;
+use crate::vm::iterate::MemberKey;
+
+/// What an export does with a member that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// It fails too.
+    Strict,
+    /// It goes on, with an error node in the member's place.
+    Collecting,
+}
+
+/// What a renderer refuses before it looks any further, so that messages show values as they are then.
+pub(crate) struct Refusal<'r> {
+    /// The format's name, if it has no objects with both elements and other members.
+    pub(crate) mixed: Option<&'static str>,
+    /// What is wrong with a document of this kind; its members are left out.
+    pub(crate) document: &'r dyn Fn(&Tree) -> Option<RenderError>,
+}
+
+/// Walks a value.
+pub(crate) struct Exporter<'r> {
+    mode: Export,
+    converters: Option<Converters>,
+    refusal: Option<Refusal<'r>>,
+    /// What was refused.
+    pub(crate) refused: Option<RenderError>,
+    path: Vec<Step>,
+    depth: usize,
+}
+
+impl<'r> Exporter<'r> {
+    pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
+        Self { mode, converters, refusal: None, refused: None, path: Vec::new(), depth: 0 }
+    }
+
+    /// For a renderer that refuses some values.
+    pub(crate) fn refusing(converters: Option<Converters>, refusal: Refusal<'r>) -> Self {
+        Self { refusal: Some(refusal), ..Self::new(Export::Strict, converters) }
+    }
+
+    /// Notes what is refused.
+    fn refuse(&mut self, vm: &mut Vm<'_>, mut error: RenderError) -> Result<Failure> {
+        for step in self.path.clone() {
+            error.path.push(match step {
+                Step::Property(name) => PathStep::Property(vm.text_of(name)),
+                Step::Element(index) => PathStep::Element(index as usize),
+                Step::Entry(key) => PathStep::Entry(Exporter::new(Export::Strict, None).export(vm, key)?),
+            });
+        }
+        let failure = Raised::new(ErrorCode::Render, error.message.clone());
+        self.refused = Some(error);
+        Ok(failure)
+    }
+
+    /// Whether a whole document of this kind is refused.
+    fn check_document(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let Some(error) = (refusal.document)(&without_members(vm, value)?) else { return Ok(()) };
+        let sentence = error.message.lines().next().unwrap_or_default();
+        let message = if error.message.contains('\n') {
+            format!("{sentence}\nValue: {}", vm.show_shallow(value)?)
+        } else {
+            sentence.to_owned()
+        };
+        Err(self.refuse(vm, RenderError { message, ..error })?)
+    }
+
+    /// Whether a `Dynamic` with these members is refused.
+    fn check_mixed(&mut self, vm: &mut Vm<'_>, object: ObjectId, listed: &[MemberKey]) -> Result<()> {
+        let Some(format) = self.refusal.as_ref().and_then(|refusal| refusal.mixed) else { return Ok(()) };
+        let elements = listed.iter().filter(|key| matches!(key, MemberKey::Element(_))).count();
+        let marker = vm.store.symbol("_isXmlElement");
+        let is_element = listed.iter().any(|key| matches!(key, MemberKey::Property(name) if *name == marker));
+        if elements == 0 || elements == listed.len() || is_element {
+            return Ok(());
+        }
+        let shown = vm.show_shallow(Value::Object(object))?;
+        let message = format!(
+            "Cannot render object with both elements and properties/entries as {format}.\nObject: {shown}"
+        );
+        let code = RenderErrorCode::MixedMembers;
+        Err(self.refuse(vm, RenderError { code, message, hint: None, path: Vec::new() })?)
+    }
+
+    /// A value, and all values in it, as a tree.
+    pub(crate) fn export(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        vm.check_stack()?;
+        vm.tick()?;
+        if self.depth >= MAX_DEPTH {
+            return Err(Raised::new(
+                ErrorCode::Render,
+                format!("A value is nested more than {MAX_DEPTH} deep."),
+            ));
+        }
+        self.depth += 1;
+        let value = match &self.converters {
+            Some(converters) => converters.convert(vm, value, &self.path)?,
+            None => value,
+        };
+        if self.depth == 1 && self.path.is_empty() {
+            self.check_document(vm, value)?;
+        }
+        let tree = self.tree(vm, value);
+        self.depth -= 1;
+        tree
+    }
+
+    fn member(&mut self, vm: &mut Vm<'_>, step: Step, value: Result<Value>) -> Result<Tree> {
+        let depth = self.depth;
+        self.path.push(step);
+        let mut result = value.and_then(|value| self.export(vm, value));
+        if let Err(error) = &mut result
+            && error.code == ErrorCode::UndefinedValue
+            && error.hint.is_none()
+            && error.frames.len() <= 1
+            && self.mode == Export::Strict
+        {
+            error.hint = self.rendering_hint(vm);
+        }
+        self.path.pop();
+        match result {
+            Err(error) if self.mode == Export::Collecting && error.code != ErrorCode::LimitExceeded => {
+                self.depth = depth;
+                Ok(error_node(vm, error))
+            }
+            result => result,
+        }
+    }
+
+    /// On which way the value that is missing was reached.
+    fn rendering_hint(&self, vm: &mut Vm<'_>) -> Option<String> {
+        let mut path = String::new();
+        for step in &self.path {
+            match *step {
+                Step::Property(name) => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(&vm.text_of(name));
+                }
+                Step::Entry(key) => {
+                    let key = vm.show_shallow(key).ok()?;
+                    path.extend(["[", &key, "]"]);
+                }
+                Step::Element(index) => path.extend(["[", &index.to_string(), "]"]),
+            }
+        }
+        let uri = &vm.main_module()?.uri;
+        Some(format!("The above error occurred when rendering path `{path}` of module `{uri}`."))
+    }
+
+    fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        Ok(match value {
+            Value::Null(_) => Tree::Null,
+            Value::Bool(value) => Tree::Bool(value),
+            Value::Int(value) => Tree::Int(value),
+            Value::Float(value) => Tree::Float(value),
+            Value::String(id) => Tree::String(vm.heap.shared_text(id)),
+            Value::Bytes(id) => Tree::Bytes(Arc::clone(vm.heap.bytes_of(id))),
+            Value::Duration(id) => Tree::Duration(*vm.heap.duration(id)),
+            Value::DataSize(id) => Tree::DataSize(*vm.heap.data_size(id)),
+            Value::Regex(id) => Tree::Regex(vm.heap.regex(id).pattern().into()),
+            Value::IntSeq(id) => {
+                let sequence = *vm.heap.int_seq(id);
+                Tree::IntSeq(IntSeq { start: sequence.start, end: sequence.end, step: sequence.step })
+            }
+            Value::Pair(id) => {
+                let (first, second) = *vm.heap.pair(id);
+                let first = self.member(vm, Step::Element(0), Ok(first))?;
+                let second = self.member(vm, Step::Element(1), Ok(second))?;
+                Tree::Pair(Box::new((first, second)))
+            }
+            Value::List(id) => {
+                let items = vm.heap.list(id).to_vec();
+                Tree::List(self.items(vm, &items)?)
+            }
+            Value::Set(id) => {
+                let items = vm.heap.set(id).to_vec();
+                Tree::Set(self.items(vm, &items)?)
+            }
+            Value::Map(id) => {
+                let keys = vm.heap.map_keys(id).to_vec();
+                let values = vm.heap.map_values(id).to_vec();
+                let entries = keys.into_iter().zip(values).map(|(key, value)| {
+                    let exported = self.key(vm, key)?;
+                    Ok((exported, self.member(vm, Step::Entry(key), Ok(value))?))
+                });
+                Tree::Map(entries.collect::<Result<_>>()?)
+            }
+            Value::Class(id) => Tree::Class(vm.class_name_of(id)),
+            Value::TypeAlias(id) => {
+                let alias = vm.heap.alias(id);
+                let module = Arc::clone(&vm.module(alias.module).ir.name);
+                Tree::TypeAlias(ClassName::new(module, vm.text_of(alias.name)))
+            }
+            Value::Function(id) => Tree::Function { parameters: vm.heap.function(id).arity },
+            Value::Object(object) => self.object(vm, object)?,
+        })
+    }
+
+    fn items(&mut self, vm: &mut Vm<'_>, items: &[Value]) -> Result<Vec<Tree>> {
+        items.iter().zip(0..).map(|(&item, index)| self.member(vm, Step::Element(index), Ok(item))).collect()
+    }
+
+    /// A key; it is converted by its class only.
+    fn key(&mut self, vm: &mut Vm<'_>, key: Value) -> Result<Tree> {
+        let path = std::mem::take(&mut self.path);
+        let exported = self.export(vm, key);
+        self.path = path;
+        exported
+    }
+
+    fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
+        if vm.heap.object(object).is_module() && self.mode == Export::Strict {
+            vm.verify(object)?;
+        }
+        let class = vm.heap.object(object).class;
+        let kind = vm.object_kind(class)?;
+        let mut properties = Vec::new();
+        let mut entries = Vec::new();
+        let mut elements = Vec::new();
+        let mut members = Vec::new();
+        let listed = vm.members_of(object);
+        // All members are evaluated before any of them is gone into.
+        for &(key, place) in &listed {
+            if self.mode == Export::Strict
+                && let Err(error) = vm.force(object, place)
+            {
+                let step = match key {
+                    MemberKey::Property(name) => Step::Property(name),
+                    MemberKey::Entry(key) => Step::Entry(key),
+                    MemberKey::Element(index) => Step::Element(index),
+                };
+                return self.member(vm, step, Err(error));
+            }
+        }
+        if kind == ObjectKind::Dynamic {
+            let keys: Vec<_> = listed.iter().map(|&(key, _)| key).collect();
+            self.check_mixed(vm, object, &keys)?;
+        }
+        for (key, place) in listed {
+            let value = vm.force(object, place);
+            match key {
+                MemberKey::Property(symbol) => {
+                    let name = vm.text_of(symbol);
+                    let tree = self.member(vm, Step::Property(symbol), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Property(name, tree));
+                    } else {
+                        properties.push((name, tree));
+                    }
+                }
+                MemberKey::Entry(key) => {
+                    let exported = self.key(vm, key)?;
+                    let tree = self.member(vm, Step::Entry(key), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Entry(exported, tree));
+                    } else {
+                        entries.push((exported, tree));
+                    }
+                }
+                MemberKey::Element(index) => {
+                    let tree = self.member(vm, Step::Element(index), value)?;
+                    if kind == ObjectKind::Dynamic {
+                        members.push(Member::Element(tree));
+                    } else {
+                        elements.push(tree);
+                    }
+                }
+            }
+        }
+        Ok(match kind {
+            ObjectKind::Dynamic => Tree::Dynamic(members),
+            ObjectKind::Listing => Tree::Listing(elements),
+            ObjectKind::Mapping => Tree::Mapping(entries),
+            ObjectKind::Typed => Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties })),
+        })
+    }
+}
+
+/// A value of the same kind, with nothing in it.
+fn without_members(vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+    Ok(match value {
+        Value::List(_) => Tree::List(Vec::new()),
+        Value::Set(_) => Tree::Set(Vec::new()),
+        Value::Map(_) => Tree::Map(Vec::new()),
+        Value::Pair(_) => Tree::Pair(Box::new((Tree::Null, Tree::Null))),
+        Value::Object(object) => {
+            let class = vm.heap.object(object).class;
+            match vm.object_kind(class)? {
+                ObjectKind::Dynamic => Tree::Dynamic(Vec::new()),
+                ObjectKind::Listing => Tree::Listing(Vec::new()),
+                ObjectKind::Mapping => Tree::Mapping(Vec::new()),
+                ObjectKind::Typed => {
+                    Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties: Vec::new() }))
+                }
+            }
+        }
+        scalar => Exporter::new(Export::Strict, None).tree(vm, scalar)?,
+    })
+}
+
+fn error_node(vm: &Vm<'_>, failure: Failure) -> Tree {
+    let user = failure.frames.iter().find(|frame| !vm.store.module(frame.module).uri.starts_with("pkl:"));
+    let place = user.map(|frame| source_place(vm.store, frame.module, frame.span));
+    let error = resolve_error(vm.store, failure);
+    Tree::Error(Box::new(ErrorNode {
+        code: error.code.as_str().into(),
+        message: error.message.into(),
+        place: place.map(|place| Place { uri: place.uri, line: place.line, column: place.column }),
+    }))
+}

@@ -1,0 +1,248 @@
+//! Objects, classes, functions and captured variables.
+
+use pkl_parser::Symbol;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use super::shapes::PropertyKey;
+use crate::ir;
+use crate::mutants::mutant;
+use crate::value::{CheckId, ClassId, EnvId, FunctionId, ItemsId, ModuleId, ObjectId, ShapeId, Value};
+
+/// What is known of a member's value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cache {
+    /// Not evaluated yet.
+    Empty,
+    /// Being evaluated: reading it again is an endless recursion.
+    Busy,
+    /// Evaluated.
+    Ready(Value),
+}
+
+/// One member of one object: who defined it, and its value once read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot<'ir> {
+    /// The value for this object as receiver.
+    pub(crate) cache: Cache,
+    /// The definition.
+    pub(crate) member: &'ir ir::Member,
+    /// The object whose body holds the definition.
+    pub(crate) definer: ObjectId,
+    /// The variables that the definition sees.
+    pub(crate) env: Option<EnvId>,
+}
+
+/// What an object is apart from its class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// An object that a body made.
+    #[default]
+    Plain,
+    /// It shows its parent's elements and entries, checked to a type.
+    View,
+    /// It is a class's prototype: its own members are the class's declarations.
+    Prototype,
+    /// It stands for a module.
+    Module,
+}
+
+/// An object.
+#[derive(Debug)]
+pub(crate) struct Object<'ir> {
+    pub(crate) class: ClassId,
+    /// What it amends; for a prototype that of the superclass.
+    pub(crate) parent: Option<ObjectId>,
+    /// `this` where the object's body is written.
+    pub(crate) enclosing_this: Value,
+    /// The definer of the member in which the object's body is written.
+    pub(crate) enclosing_owner: Option<ObjectId>,
+    pub(crate) shape: ShapeId,
+    /// Where its property slots begin.
+    pub(crate) slots: u32,
+    pub(crate) items: Option<ItemsId>,
+    /// The type to which elements or values are checked when they are read.
+    pub(crate) check: Option<CheckId>,
+    /// The variables its body captured.
+    pub(crate) env: Option<EnvId>,
+    /// The body, if the object was made by one.
+    pub(crate) body: Option<&'ir ir::Body>,
+    pub(crate) role: Role,
+}
+
+impl Object<'_> {
+    /// Whether it is a class's prototype.
+    pub(crate) fn is_prototype(&self) -> bool {
+        self.role == Role::Prototype
+    }
+
+    /// Whether it stands for a module.
+    pub(crate) fn is_module(&self) -> bool {
+        self.role == Role::Module
+    }
+
+    /// Whether it shows another object's members.
+    pub(crate) fn is_view(&self) -> bool {
+        self.role == Role::View
+    }
+}
+
+/// The kind of a member of a `Dynamic`, in the order in which members are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Property(PropertyKey),
+    Entry(u32),
+    Element(u32),
+}
+
+/// Elements and entries of an object.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Items<'ir> {
+    pub(crate) elements: Vec<Slot<'ir>>,
+    pub(crate) keys: Vec<Value>,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) entries: Vec<Slot<'ir>>,
+    pub(crate) index: hashbrown::HashTable<u32>,
+    /// The types that inherited members are checked to: those of the collections that defined them.
+    /// Shorter than the members if the rest has none.
+    pub(crate) element_checks: Vec<Option<CheckId>>,
+    /// As `element_checks`, for entries.
+    pub(crate) entry_checks: Vec<Option<CheckId>>,
+    /// For a `Dynamic`: all members in the order in which they are shown.
+    pub(crate) order: Vec<Order>,
+}
+
+impl<'ir> Items<'ir> {
+    /// The positions of entries whose key has this hash.
+    pub(crate) fn candidates(&self, hash: u64) -> impl Iterator<Item = (usize, Value)> {
+        self.index
+            .iter_hash(hash)
+            .map(|&position| position as usize)
+            .filter(move |&position| self.hashes[position] == hash)
+            .map(|position| (position, self.keys[position]))
+    }
+
+    pub(crate) fn push_entry(&mut self, hash: u64, key: Value, slot: Slot<'ir>) {
+        let position = u32::try_from(self.keys.len()).expect("the memory limit is reached first");
+        self.keys.push(key);
+        self.hashes.push(hash);
+        self.entries.push(slot);
+        let hashes = &self.hashes;
+        self.index.insert_unique(hash, position, |&position| hashes[position as usize]);
+    }
+
+    /// A copy without values, for an object that amends the owner of these, whose members are checked to a
+    /// type or not.
+    pub(crate) fn inherit(&self, check: Option<CheckId>) -> Self {
+        let mut copy = self.clone();
+        if check.is_some() {
+            copy.element_checks = vec![check; copy.elements.len()];
+            copy.entry_checks = vec![check; copy.entries.len()];
+        }
+        for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
+            if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
+                slot.cache = Cache::Empty;
+            }
+        }
+        copy
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.elements.len() * size_of::<Slot<'_>>() + self.entries.len() * (size_of::<Slot<'_>>() + 32)
+    }
+}
+
+/// Variables that a body or function sees, kept beyond their frame.
+#[derive(Debug)]
+pub(crate) struct Env {
+    pub(crate) parent: Option<EnvId>,
+    pub(crate) values: Box<[Value]>,
+}
+
+/// A function value.
+#[derive(Debug)]
+pub(crate) struct Function<'ir> {
+    pub(crate) arity: usize,
+    pub(crate) kind: FunctionKind<'ir>,
+}
+
+/// What a function does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FunctionKind<'ir> {
+    /// `(params) -> body`
+    Lambda { lambda: &'ir ir::Lambda, this: Value, owner: ObjectId, env: Option<EnvId> },
+    /// `(function) { body }`: applies the function and amends what it returns.
+    Amended {
+        base: FunctionId,
+        body: &'ir ir::LazyBody,
+        this: Value,
+        owner: ObjectId,
+        env: Option<EnvId>,
+        /// The variables of the frame in which the body is written.
+        locals: Option<EnvId>,
+    },
+    /// Returns its argument: what a mixin amends.
+    Identity,
+    /// The default of a type, for `default` of listings and mappings.
+    TypeDefault(CheckId),
+}
+
+/// What kind of class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClassKind {
+    /// Of a `class` declaration.
+    Declared,
+    /// Of a module.
+    Module,
+}
+
+/// A declared property as a class sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassProperty<'ir> {
+    /// The most derived declaration.
+    pub(crate) member: &'ir ir::Member,
+    /// The class that declares it.
+    pub(crate) class: ClassId,
+    /// The nearest declaration with a type, and its class.
+    pub(crate) typed: Option<(&'ir ir::Member, ClassId)>,
+    pub(crate) modifiers: ir::Modifiers,
+}
+
+/// A method as a class sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassMethod<'ir> {
+    pub(crate) method: &'ir ir::Method,
+    pub(crate) class: ClassId,
+}
+
+/// A class.
+pub(crate) struct Class<'ir> {
+    pub(crate) kind: ClassKind,
+    pub(crate) name: Symbol,
+    pub(crate) module: ModuleId,
+    pub(crate) ir: &'ir ir::ClassIr,
+    pub(crate) superclass: Option<ClassId>,
+    /// Itself and its superclasses, the root first.
+    pub(crate) display: Box<[ClassId]>,
+    pub(crate) modifiers: ir::Modifiers,
+    pub(crate) prototype: ObjectId,
+    pub(crate) properties: FxHashMap<Symbol, ClassProperty<'ir>>,
+    pub(crate) methods: FxHashMap<Symbol, ClassMethod<'ir>>,
+    /// The name as messages show it.
+    pub(crate) display_name: Arc<str>,
+}
+
+impl Class<'_> {
+    /// Whether it is `other` or one of its subclasses.
+    pub(crate) fn is_subclass_of(&self, other: ClassId, other_depth: usize) -> bool {
+        self.display.get(other_depth) == Some(&other)
+    }
+}
+
+/// A type alias.
+pub(crate) struct TypeAlias<'ir> {
+    pub(crate) name: Symbol,
+    pub(crate) module: ModuleId,
+    pub(crate) ir: &'ir ir::AliasIr,
+    pub(crate) display_name: Arc<str>,
+}

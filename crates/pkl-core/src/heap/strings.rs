@@ -1,0 +1,87 @@
+//! Strings. A string that is grown at its end shares one buffer with what it grew from, so that
+//! appending in a loop costs what is appended.
+
+use std::sync::Arc;
+
+use super::Heap;
+use crate::value::{StringId, Value};
+
+#[derive(Debug)]
+enum Text {
+    Whole(Arc<str>),
+    /// The first `len` bytes of a buffer.
+    Prefix {
+        buffer: u32,
+        len: u32,
+    },
+}
+
+/// All strings of one evaluation.
+#[derive(Default)]
+pub(super) struct Strings {
+    texts: Vec<Text>,
+    buffers: Vec<String>,
+}
+
+/// Shorter results are copied: a buffer would cost more than it saves.
+const SHARE_FROM: usize = 64;
+
+impl Heap<'_> {
+    /// The text of a string.
+    #[inline]
+    pub(crate) fn text(&self, id: StringId) -> &str {
+        match &self.strings.texts[id.index()] {
+            Text::Whole(text) => text,
+            Text::Prefix { buffer, len } => &self.strings.buffers[*buffer as usize][..*len as usize],
+        }
+    }
+
+    /// The text as a shared string.
+    pub(crate) fn shared_text(&self, id: StringId) -> Arc<str> {
+        match &self.strings.texts[id.index()] {
+            Text::Whole(text) => Arc::clone(text),
+            Text::Prefix { .. } => self.text(id).into(),
+        }
+    }
+
+    pub(crate) fn add_string(&mut self, text: impl Into<Arc<str>>) -> StringId {
+        let text = text.into();
+        self.bytes += text.len() + size_of::<Text>();
+        self.strings.texts.push(Text::Whole(text));
+        StringId::at(self.strings.texts.len() - 1)
+    }
+
+    pub(crate) fn string(&mut self, text: impl Into<Arc<str>>) -> Value {
+        Value::String(self.add_string(text))
+    }
+
+    /// `left + right`.
+    pub(crate) fn concat(&mut self, left: StringId, right: StringId) -> StringId {
+        let (left_len, right_len) = (self.text(left).len(), self.text(right).len());
+        if right_len == 0 {
+            return left;
+        }
+        if left_len + right_len < SHARE_FROM {
+            let text: String = [self.text(left), self.text(right)].concat();
+            return self.add_string(text);
+        }
+        let right_text = self.shared_text(right);
+        let buffer = match self.strings.texts[left.index()] {
+            Text::Prefix { buffer, len } if self.strings.buffers[buffer as usize].len() == len as usize => {
+                buffer
+            }
+            _ => {
+                let mut text = String::with_capacity((left_len + right_len) * 2);
+                text.push_str(self.text(left));
+                self.bytes += left_len;
+                self.strings.buffers.push(text);
+                u32::try_from(self.strings.buffers.len() - 1).expect("the memory limit is reached first")
+            }
+        };
+        self.strings.buffers[buffer as usize].push_str(&right_text);
+        self.bytes += right_len + size_of::<Text>();
+        let len = u32::try_from(left_len + right_len).expect("the memory limit is below 4 GiB of one string");
+        self.strings.texts.push(Text::Prefix { buffer, len });
+        StringId::at(self.strings.texts.len() - 1)
+    }
+}

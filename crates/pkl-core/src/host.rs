@@ -1,0 +1,113 @@
+//! What a host decides: where modules and resources come from, what is allowed, and the limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::ErrorCode;
+
+/// Why a module or resource can't be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// There is none.
+    #[error("not found")]
+    NotFound,
+    /// There is one, but reading it failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The address can't be one of this scheme.
+    #[error("{0}")]
+    InvalidUri(String),
+    /// It is a file outside of the root directory.
+    #[error("outside of the root directory")]
+    OutsideRoot,
+    /// The scheme has no patterns.
+    #[error("not globbable")]
+    NotGlobbable,
+}
+
+impl ReadError {
+    pub(crate) fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound => ErrorCode::NotFound,
+            Self::Failed(_) => ErrorCode::Unreadable,
+            Self::OutsideRoot => ErrorCode::NotAllowed,
+            Self::InvalidUri(_) | Self::NotGlobbable => ErrorCode::InvalidUri,
+        }
+    }
+}
+
+/// One element found while a pattern is expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The last part of its URI.
+    pub name: String,
+    /// Whether it can hold others.
+    pub is_directory: bool,
+}
+
+/// Reads the modules of one URI scheme.
+pub trait ModuleReader: Send + Sync {
+    /// The scheme, without its colon.
+    fn scheme(&self) -> &str;
+
+    /// Whether URIs have a path in which relative ones are resolved.
+    fn is_hierarchical(&self) -> bool {
+        true
+    }
+
+    /// The module's text.
+    fn read(&self, uri: &str) -> Result<String, ReadError>;
+
+    /// What is in the directory `uri`, which ends with a slash.
+    fn list(&self, _uri: &str) -> Result<Vec<Listed>, ReadError> {
+        Err(ReadError::NotGlobbable)
+    }
+}
+
+/// What a resource contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A value that is a string itself, as those of `env:` and `prop:`.
+    Text(Arc<str>),
+    /// Contents that a program sees as a `Resource`.
+    Bytes(Arc<[u8]>),
+}
+
+/// Reads the resources of one URI scheme.
+pub trait ResourceReader: Send + Sync {
+    /// The scheme, without its colon.
+    fn scheme(&self) -> &str;
+
+    /// Whether URIs have a path in which relative ones are resolved.
+    fn is_hierarchical(&self) -> bool {
+        true
+    }
+
+    /// The resource, or `None` if there is none.
+    fn read(&self, uri: &str) -> Result<Option<Resource>, ReadError>;
+
+    /// What is in the directory `uri`, which ends with a slash; for a scheme without paths, everything.
+    fn list(&self, _uri: &str) -> Result<Vec<Listed>, ReadError> {
+        Err(ReadError::NotGlobbable)
+    }
+}
+
+/// Bounds of one evaluation. Each that is reached is an error, never a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long it may take; matching of regular expressions and globs counts.
+    pub time: Option<Duration>,
+    /// How many bytes its values may take; 4 GiB at most.
+    pub memory: usize,
+    /// How deep calls and members may nest.
+    pub depth: usize,
+    /// How many bytes it may put out.
+    pub output: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: None, memory: 4 << 30, depth: 12_000, output: 1 << 30 }
+    }
+}

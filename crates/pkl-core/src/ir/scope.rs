@@ -1,0 +1,224 @@
+//! Lexical scopes: which names a place in a program sees, and how far away what they name is.
+
+use pkl_parser::Symbol;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use super::Method;
+use crate::heap::PropertyKey;
+
+/// A property declared in a scope.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name {
+    pub(crate) key: PropertyKey,
+    pub(crate) constant: bool,
+}
+
+/// A method declared in a scope.
+#[derive(Clone, Debug)]
+pub(crate) struct MethodRef {
+    /// The method itself if it is local, else it is found through the receiver's class.
+    pub(crate) local: Option<Arc<Method>>,
+    pub(crate) constant: bool,
+}
+
+/// What an object body, class or module declares.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) properties: FxHashMap<Symbol, Name>,
+    pub(crate) methods: FxHashMap<Symbol, MethodRef>,
+}
+
+/// A type parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeParameter {
+    /// Of an alias, which is applied to types: its position.
+    OfAlias(u32),
+    /// Of a class or method: nothing says what it stands for.
+    Free,
+}
+
+/// A kind of scope.
+#[derive(Debug)]
+pub(crate) enum ScopeKind {
+    /// An object body, a class or a module.
+    Object(Arc<Names>),
+    /// A variable of a frame.
+    Variable { name: Option<Symbol>, slot: u32 },
+    /// `this` is a variable: in a constraint or predicate.
+    This { slot: u32 },
+    /// What is outside has been captured, its variables from `base` on.
+    Captured { base: u32 },
+    /// Type parameters.
+    TypeParameters { names: Box<[Symbol]>, alias: bool },
+    /// From outside only const members may be used.
+    Barrier,
+}
+
+/// A scope and those around it.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) parent: Option<Arc<Self>>,
+    pub(crate) kind: ScopeKind,
+}
+
+/// Where a name was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Local(u32),
+    Captured {
+        depth: u32,
+        index: u32,
+    },
+    Property {
+        level: u32,
+        key: PropertyKey,
+    },
+    /// It would be a property, but must be const.
+    NotConst,
+    Nowhere,
+}
+
+/// Where a method was found.
+#[derive(Clone, Debug)]
+pub(crate) enum FoundMethod {
+    Class { level: u32 },
+    Local { level: u32, method: Arc<Method> },
+    NotConst,
+    Nowhere,
+}
+
+fn variable(depth: u32, slot: u32, base: u32) -> Found {
+    if depth == 0 { Found::Local(slot) } else { Found::Captured { depth: depth - 1, index: slot - base } }
+}
+
+impl Scope {
+    pub(crate) fn root(kind: ScopeKind) -> Arc<Self> {
+        Arc::new(Self { parent: None, kind })
+    }
+
+    pub(crate) fn inside(self: &Arc<Self>, kind: ScopeKind) -> Arc<Self> {
+        Arc::new(Self { parent: Some(Arc::clone(self)), kind })
+    }
+
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |scope| scope.parent.as_deref())
+    }
+
+    /// Where `name` is, as a property or variable.
+    pub(crate) fn find(&self, name: Symbol) -> Found {
+        let (mut level, mut depth, mut base, mut barrier) = (0, 0, 0, false);
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::Variable { name: Some(candidate), slot } if *candidate == name => {
+                    return variable(depth, *slot, base);
+                }
+                ScopeKind::Object(names) => {
+                    if let Some(found) = names.properties.get(&name) {
+                        if barrier && !found.constant {
+                            return Found::NotConst;
+                        }
+                        return Found::Property { level, key: found.key };
+                    }
+                    level += 1;
+                }
+                ScopeKind::Captured { base: new_base } => {
+                    depth += 1;
+                    base = *new_base;
+                }
+                ScopeKind::Barrier => barrier = true,
+                _ => {}
+            }
+        }
+        Found::Nowhere
+    }
+
+    /// Where the method `name` is.
+    pub(crate) fn find_method(&self, name: Symbol) -> FoundMethod {
+        let (mut level, mut barrier) = (0, false);
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::Object(names) => {
+                    if let Some(found) = names.methods.get(&name) {
+                        return match &found.local {
+                            _ if barrier && !found.constant => FoundMethod::NotConst,
+                            Some(method) => FoundMethod::Local { level, method: Arc::clone(method) },
+                            None => FoundMethod::Class { level },
+                        };
+                    }
+                    level += 1;
+                }
+                ScopeKind::Barrier => barrier = true,
+                _ => {}
+            }
+        }
+        FoundMethod::Nowhere
+    }
+
+    /// Whether a property of the innermost or the outermost object may not be used for not being const.
+    pub(crate) fn hides(&self, name: Symbol, outermost: bool) -> bool {
+        let mut barrier = false;
+        let mut found = false;
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::Object(names) => {
+                    found = barrier && names.properties.get(&name).is_some_and(|name| !name.constant);
+                    if !outermost {
+                        return found;
+                    }
+                }
+                ScopeKind::This { .. } if !outermost => return false,
+                ScopeKind::Barrier => barrier = true,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// The variable that `this` is, if it is one.
+    pub(crate) fn this_variable(&self) -> Option<Found> {
+        let (mut depth, mut base) = (0, 0);
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::This { slot } => return Some(variable(depth, *slot, base)),
+                ScopeKind::Object(_) => return None,
+                ScopeKind::Captured { base: new_base } => {
+                    depth += 1;
+                    base = *new_base;
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// How many objects enclose the place, the innermost included.
+    pub(crate) fn levels(&self) -> u32 {
+        let objects = self.chain().filter(|scope| matches!(scope.kind, ScopeKind::Object(_))).count();
+        u32::try_from(objects).expect("nesting is bounded by the parser")
+    }
+
+    /// The type parameter of this name.
+    pub(crate) fn type_parameter(&self, name: Symbol) -> Option<TypeParameter> {
+        self.chain().find_map(|scope| match &scope.kind {
+            ScopeKind::TypeParameters { names, alias } => {
+                let position = names.iter().zip(0..).find(|(candidate, _)| **candidate == name)?.1;
+                Some(if *alias { TypeParameter::OfAlias(position) } else { TypeParameter::Free })
+            }
+            _ => None,
+        })
+    }
+
+    /// All names visible as properties or variables, for hints.
+    pub(crate) fn visible_names(&self) -> Vec<Symbol> {
+        let mut names = Vec::new();
+        for scope in self.chain() {
+            match &scope.kind {
+                ScopeKind::Object(object) => names.extend(object.properties.keys()),
+                ScopeKind::Variable { name, .. } => names.extend(name),
+                _ => {}
+            }
+        }
+        names
+    }
+}

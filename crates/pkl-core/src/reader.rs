@@ -1,0 +1,253 @@
+//! Where modules and resources are found: URIs, the readers of a host, and what it allows.
+
+mod builtin;
+mod glob;
+mod uri;
+
+pub use builtin::{EnvReader, FileReader, ModulePathReader, PropertyReader};
+pub(crate) use builtin::{LibraryReader, file_uri};
+pub(crate) use uri::{has_scheme, resolve, scheme};
+
+use std::time::Instant;
+
+use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::host::{ModuleReader, ReadError, Resource, ResourceReader};
+
+const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
+
+/// What a URI must begin with to be allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Everything that has a reader.
+    All,
+    /// What begins with one of these.
+    Prefixes(Vec<String>),
+}
+
+impl Allowed {
+    fn permits(&self, uri: &str) -> bool {
+        match self {
+            Self::All => true,
+            // The library is part of the language.
+            Self::Prefixes(_) if uri.starts_with("pkl:") => true,
+            Self::Prefixes(prefixes) => prefixes.iter().any(|prefix| uri.starts_with(prefix.as_str())),
+        }
+    }
+}
+
+/// The readers of a host.
+pub(crate) struct Readers {
+    pub(crate) modules: Vec<Box<dyn ModuleReader>>,
+    pub(crate) resources: Vec<Box<dyn ResourceReader>>,
+    pub(crate) allowed_modules: Allowed,
+    pub(crate) allowed_resources: Allowed,
+    /// Schemes of resources each read of which may give another value.
+    pub(crate) volatile: Vec<String>,
+}
+
+impl Readers {
+    fn module_reader(&self, uri: &str) -> Option<&dyn ModuleReader> {
+        let scheme = scheme(uri)?;
+        self.modules.iter().map(|reader| &**reader).find(|reader| reader.scheme() == scheme)
+    }
+
+    fn resource_reader(&self, uri: &str) -> Option<&dyn ResourceReader> {
+        let scheme = scheme(uri)?;
+        self.resources.iter().map(|reader| &**reader).find(|reader| reader.scheme() == scheme)
+    }
+
+    /// The absolute form of a module's URI as written in the module `base`.
+    pub(crate) fn resolve_module(&self, base: &str, uri: &str) -> Result<String> {
+        if let Some(path) = uri.strip_prefix("file:")
+            && !path.starts_with('/')
+        {
+            let message = format!("Module URI `{uri}` has invalid syntax.");
+            let hint = "File URIs must have a path that starts with `/` (e.g. file:/path/to/my_module.pkl).\nTo resolve relative paths, remove the scheme prefix (remove \"file:\").";
+            return Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint));
+        }
+        if has_scheme(uri) {
+            return Ok(uri.to_owned());
+        }
+        if uri.starts_with('@') {
+            return Err(Raised::new(ErrorCode::NotFound, NO_PROJECT));
+        }
+        if let Some(rest) = uri.strip_prefix("...") {
+            return self.resolve_triple_dot(base, rest);
+        }
+        resolve(base, uri).ok_or_else(|| {
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
+            )
+        })
+    }
+
+    /// `.../path`: the first that exists among `../path`, `../../path` and so on.
+    fn resolve_triple_dot(&self, base: &str, rest: &str) -> Result<String> {
+        let rest = match rest.strip_prefix('/') {
+            Some(rest) => rest,
+            None => base.rsplit('/').next().unwrap_or_default(),
+        };
+        let mut prefix = String::from("../");
+        let mut previous = String::new();
+        while let Some(candidate) = resolve(base, &format!("{prefix}{rest}")) {
+            if candidate == previous {
+                break;
+            }
+            if candidate != base
+                && self.module_reader(&candidate).is_some_and(|reader| reader.read(&candidate).is_ok())
+            {
+                return Ok(candidate);
+            }
+            previous = candidate;
+            prefix.push_str("../");
+        }
+        let message = format!("Cannot find module `.../{rest}`.");
+        Err(Raised::new(ErrorCode::NotFound, message))
+    }
+
+    /// The text of a module.
+    pub(crate) fn read_module(&self, uri: &str) -> Result<String> {
+        if !self.allowed_modules.permits(uri) {
+            let message = format!(
+                "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
+            );
+            return Err(Raised::new(ErrorCode::NotAllowed, message));
+        }
+        let Some(reader) = self.module_reader(uri) else {
+            return Err(Raised::new(ErrorCode::NotFound, no_reader("module", uri)));
+        };
+        reader.read(uri).map_err(|error| refused("module", uri, &error))
+    }
+
+    /// The absolute form of a resource's URI as written in the module `base`.
+    pub(crate) fn resolve_resource(base: &str, uri: &str) -> Result<String> {
+        if has_scheme(uri) {
+            check_syntax(uri)?;
+            return Ok(uri.to_owned());
+        }
+        resolve(base, uri).ok_or_else(|| {
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
+            )
+        })
+    }
+
+    /// A resource, or `None` if there is none.
+    pub(crate) fn read_resource(&self, uri: &str) -> Result<Option<Resource>> {
+        if !self.allowed_resources.permits(uri) {
+            let message = format!(
+                "Refusing to read resource `{uri}` because it does not match any entry in the resource allowlist (`--allowed-resources`)."
+            );
+            return Err(Raised::new(ErrorCode::NotAllowed, message));
+        }
+        let Some(reader) = self.resource_reader(uri) else {
+            return Err(Raised::new(ErrorCode::NotFound, no_reader("resource", uri)));
+        };
+        match reader.read(uri) {
+            Ok(resource) => Ok(resource),
+            Err(ReadError::NotFound) => Ok(None),
+            Err(error) => Err(refused("resource", uri, &error)),
+        }
+    }
+
+    /// Whether a resource is read once per evaluation.
+    pub(crate) fn is_memoised(&self, uri: &str) -> bool {
+        scheme(uri).is_none_or(|scheme| !self.volatile.iter().any(|volatile| volatile == scheme))
+    }
+
+    /// Names and URIs of the modules that match a pattern.
+    pub(crate) fn glob_modules(
+        &self,
+        base: &str,
+        pattern: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<(String, String)>> {
+        let absolute = Self::resolve_pattern(base, pattern)?;
+        let Some(reader) = self.module_reader(&absolute) else {
+            return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
+        };
+        let hierarchical = reader.is_hierarchical();
+        let request =
+            glob::Request { pattern, absolute: &absolute, hierarchical, directories: false, deadline };
+        glob::expand(&request, &|uri| reader.list(uri))
+    }
+
+    /// Names and URIs of the resources that match a pattern.
+    pub(crate) fn glob_resources(
+        &self,
+        base: &str,
+        pattern: &str,
+        deadline: Option<Instant>,
+    ) -> Result<Vec<(String, String)>> {
+        let absolute = Self::resolve_pattern(base, pattern)?;
+        let Some(reader) = self.resource_reader(&absolute) else {
+            return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
+        };
+        let hierarchical = reader.is_hierarchical();
+        if !hierarchical {
+            check_syntax(pattern)?;
+        }
+        let request =
+            glob::Request { pattern, absolute: &absolute, hierarchical, directories: true, deadline };
+        glob::expand(&request, &|uri| reader.list(uri))
+    }
+
+    fn resolve_pattern(base: &str, pattern: &str) -> Result<String> {
+        if has_scheme(pattern) {
+            return Ok(pattern.to_owned());
+        }
+        resolve(base, pattern).ok_or_else(|| {
+            Raised::new(
+                ErrorCode::NotFound,
+                format!("Cannot resolve relative URI `{pattern}` from module `{base}`."),
+            )
+        })
+    }
+}
+
+/// Whether a resource's absolute URI is one.
+fn check_syntax(uri: &str) -> Result<()> {
+    let invalid = |why: &str| {
+        let message = format!("Resource URI `{uri}` has invalid syntax.");
+        Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(why))
+    };
+    if uri.ends_with(':') && scheme(uri).is_some_and(|scheme| scheme.len() + 1 == uri.len()) {
+        return invalid("Expected scheme-specific part");
+    }
+    let illegal = |character: char| " {}|\\^<>\"`".contains(character) || character.is_control();
+    match uri.find(illegal) {
+        Some(position) if uri[..position].contains('/') => invalid("Illegal character in path"),
+        Some(_) => invalid("Illegal character in opaque part"),
+        None => Ok(()),
+    }
+}
+
+fn no_reader(what: &str, uri: &str) -> String {
+    match what {
+        "module" => format!("No module loader is registered for module `{uri}`."),
+        _ => format!("No resource reader is registered for resource `{uri}`."),
+    }
+}
+
+fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
+    if let (ReadError::NotFound, Some(_)) = (error, uri.strip_prefix("pkl:")) {
+        let mut names: Vec<&str> = crate::stdlib::names().collect();
+        names.sort_by_key(|name| name.to_lowercase());
+        let hint = format!("Available standard library modules:\npkl:{}", names.join("\npkl:"));
+        let message = format!("Cannot find standard library module `{uri}`.");
+        return Raised::new(ErrorCode::NotFound, message).with_hint(hint);
+    }
+    let message = match error {
+        ReadError::OutsideRoot => format!(
+            "Refusing to {} {what} `{uri}` because it is not within the root directory (`--root-dir`).",
+            if what == "module" { "load" } else { "read" }
+        ),
+        ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
+        ReadError::NotGlobbable => return glob::refused(uri, error),
+        ReadError::Failed(reason) => format!("I/O error loading {what} `{uri}`.\n{reason}"),
+        ReadError::InvalidUri(reason) => format!("{what} URI `{uri}` has invalid syntax.\n\n{reason}"),
+    };
+    Raised::new(error.code(), message)
+}

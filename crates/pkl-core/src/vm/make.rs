@@ -1,0 +1,136 @@
+//! Objects made of values that are there already.
+
+use pkl_parser::ast::ModifierKind;
+
+use super::amend::narrow;
+use super::{Known, Vm};
+use crate::error::{ErrorCode, Raised, Result};
+use crate::heap::{Cache, Items, Order, PropertyKey, Slot};
+use crate::value::{ClassId, ItemsId, ObjectId, Value};
+
+impl<'ir> Vm<'ir> {
+    /// A member that has this value, whatever the receiver.
+    pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
+        let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
+        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
+    }
+
+    /// An object with these elements.
+    pub(crate) fn make_listing(&mut self, values: &[Value]) -> Result<Value> {
+        let class = self.known(Known::Listing)?;
+        let object = self.new_instance(class);
+        let elements = values.iter().map(|&value| self.given(object, value)).collect();
+        self.set_items(object, Items { elements, ..Items::default() });
+        Ok(Value::Object(object))
+    }
+
+    /// A `Mapping` with these entries.
+    pub(crate) fn make_mapping(&mut self, entries: &[(Value, Value)]) -> Result<Value> {
+        let class = self.known(Known::Mapping)?;
+        let object = self.new_instance(class);
+        self.give_entries(object, entries, Vec::new())?;
+        Ok(Value::Object(object))
+    }
+
+    fn give_entries(
+        &mut self,
+        object: ObjectId,
+        entries: &[(Value, Value)],
+        order: Vec<Order>,
+    ) -> Result<ItemsId> {
+        let mut items = Items { order, ..Items::default() };
+        for &(key, value) in entries {
+            let hash = self.hash(key)?;
+            let slot = self.given(object, value);
+            items.push_entry(hash, key, slot);
+        }
+        self.set_items(object, items);
+        Ok(self.heap.object(object).items.expect("it was just set"))
+    }
+
+    /// A `Dynamic` with these members.
+    pub(crate) fn make_dynamic(
+        &mut self,
+        properties: &[(pkl_parser::Symbol, Value)],
+        entries: &[(Value, Value)],
+        elements: &[Value],
+    ) -> Result<Value> {
+        let class = self.known(Known::Dynamic)?;
+        let object = self.new_instance(class);
+        self.give_properties(object, properties);
+        if !entries.is_empty() || !elements.is_empty() {
+            let shape = self.heap.object(object).shape;
+            let mut order: Vec<Order> =
+                self.heap.shapes.get(shape).keys().iter().copied().map(Order::Property).collect();
+            order.extend((0..entries.len()).map(|position| Order::Entry(narrow(position))));
+            order.extend((0..elements.len()).map(|position| Order::Element(narrow(position))));
+            let items = self.give_entries(object, entries, order)?;
+            for &value in elements {
+                let slot = self.given(object, value);
+                self.heap.items_mut(items).elements.push(slot);
+            }
+        }
+        Ok(Value::Object(object))
+    }
+
+    /// Gives an object properties whose values are those of another one, evaluated when they are read.
+    pub(crate) fn forward_properties(
+        &mut self,
+        object: ObjectId,
+        source: ObjectId,
+        names: impl IntoIterator<Item = pkl_parser::Symbol>,
+    ) {
+        let names: Vec<_> = names.into_iter().collect();
+        let shape = self.heap.object(object).shape;
+        let keys = names.iter().map(|name| PropertyKey::Named(*name));
+        let grown = self.heap.shapes.grow_once(shape, keys);
+        self.regrow(object, grown);
+        for name in names {
+            let text = self.text_of(name);
+            let values = Box::new([Value::Object(source), self.heap.string(text)]);
+            let env = self.heap.add_env(crate::heap::Env { parent: None, values });
+            let member = self.store.forward();
+            let slot = Slot { cache: Cache::Empty, member, definer: object, env: Some(env) };
+            self.put_property(object, PropertyKey::Named(name), slot);
+        }
+    }
+
+    /// An instance of a class with these properties; the others have their defaults.
+    pub(crate) fn make_typed(&mut self, class: ClassId, properties: &[(pkl_parser::Symbol, Value)]) -> Value {
+        let object = self.new_instance(class);
+        self.give_properties(object, properties);
+        Value::Object(object)
+    }
+
+    fn give_properties(&mut self, object: ObjectId, properties: &[(pkl_parser::Symbol, Value)]) {
+        let shape = self.heap.object(object).shape;
+        let keys = properties.iter().map(|(name, _)| PropertyKey::Named(*name));
+        let grown = self.heap.shapes.grow_once(shape, keys);
+        self.regrow(object, grown);
+        for &(name, value) in properties {
+            let mut slot = self.given(object, value);
+            slot.cache = Cache::Empty;
+            self.put_property(object, PropertyKey::Named(name), slot);
+        }
+    }
+
+    /// An instance of a class that defines nothing itself.
+    pub(crate) fn new_instance(&mut self, class: ClassId) -> ObjectId {
+        let prototype = self.heap.class(class).prototype;
+        self.instantiate_prototype(class, prototype, false)
+    }
+
+    /// Whether a class can be instantiated.
+    pub(crate) fn check_instantiable(&self, class: ClassId) -> Result<()> {
+        let modifiers = self.heap.class(class).modifiers;
+        if modifiers.contains(ModifierKind::Abstract) {
+            let message = format!("Cannot instantiate abstract class `{}`.", self.class_name(class));
+            let hint = "Abstract classes cannot be instantiated.\nInstead, instantiate a concrete subclass.";
+            return Err(Raised::new(ErrorCode::InvalidClass, message).with_hint(hint));
+        }
+        if modifiers.contains(ModifierKind::External) {
+            return Err(self.not_instantiable(class));
+        }
+        Ok(())
+    }
+}

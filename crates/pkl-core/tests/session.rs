@@ -1,0 +1,82 @@
+//! The session API: values as handles, places, and the collecting export.
+
+use pkl_core::{Error, Evaluator, ModuleSource, Session};
+use pkl_data::tree::{ClassName, Tree};
+
+fn with<T: Send>(text: &str, work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Error> + Send) -> T {
+    let module = ModuleSource::Text { uri: "file:///birds.pkl".to_owned(), text: text.to_owned() };
+    Evaluator::builder().build().session(&module, work).expect("the program is right")
+}
+
+#[test]
+fn properties_are_read_one_by_one() {
+    let name = with("bird { name = \"Dodo\"; bad = throw(\"never read\") }", |session| {
+        let bird = session.property(session.module(), "bird")?;
+        let name = session.property(bird, "name")?;
+        assert!(session.find_property(bird, "nothing")?.is_none());
+        session.export(name)
+    });
+    assert_eq!(name, Tree::string("Dodo"));
+}
+
+#[test]
+fn an_error_leaves_the_session_usable() {
+    let value = with("a = throw(\"no\")\nb = 2", |session| {
+        let module = session.module();
+        assert_eq!(session.property(module, "a").expect_err("it throws").message, "no");
+        assert_eq!(session.property(module, "a").expect_err("it throws again").message, "no");
+        let b = session.property(module, "b")?;
+        session.export(b)
+    });
+    assert_eq!(value, Tree::Int(2));
+}
+
+#[test]
+fn classes_are_named_with_their_module() {
+    let classes = with("class Bird\na = new Bird {}\nb = 1", |session| {
+        let (a, b) = (session.property(session.module(), "a")?, session.property(session.module(), "b")?);
+        Ok((session.class_of(a)?, session.class_of(b)?, session.class_of(session.module())?))
+    });
+    assert_eq!(classes.0, ClassName::new("birds", "Bird"));
+    assert_eq!(classes.1, ClassName::new("pkl.base", "Int"));
+    assert_eq!(classes.2, ClassName::module("birds"));
+}
+
+#[test]
+fn functions_and_methods_are_called() {
+    let value = with("add = (a, b) -> a + b\nfunction twice(x) = x + x", |session| {
+        let add = session.property(session.module(), "add")?;
+        let (a, b) = (session.string("a"), session.string("b"));
+        let sum = session.call(add, &[a, b])?;
+        let twice = session.call_method(session.module(), "twice", &[sum])?;
+        session.export(twice)
+    });
+    assert_eq!(value, Tree::string("abab"));
+}
+
+#[test]
+fn a_place_is_that_of_the_last_amendment() {
+    let program = "class Bird {\n  name = \"a\"\n  age = 1\n}\nfirst = new Bird {\n  name = \"b\"\n}\nlast = (first) {\n  name = \"c\"\n}";
+    let (name, age) = with(program, |session| {
+        let last = session.property(session.module(), "last")?;
+        Ok((session.place(last, "name"), session.place(last, "age")))
+    });
+    let name = name.expect("the name has a place");
+    assert_eq!(name.place.line, 9);
+    assert_eq!(name.overridden.iter().map(|place| place.line).collect::<Vec<_>>(), [6, 2]);
+    assert_eq!(age.expect("the age has a place").place.line, 3);
+}
+
+#[test]
+fn a_collecting_export_goes_on_after_an_error() {
+    let tree = with("a = 1\nb {\n  c = throw(\"no\")\n  d = 2\n}", |session| {
+        let module = session.module();
+        session.export_collecting(module)
+    });
+    let Tree::Typed(module) = tree else { panic!("a module is an object") };
+    let Some(Tree::Dynamic(members)) = module.property("b") else { panic!("b is an object") };
+    let Tree::Error(error) = members[0].value() else { panic!("c failed") };
+    assert_eq!((&*error.code, &*error.message), ("thrown", "no"));
+    assert_eq!(error.place.as_ref().map(|place| place.line), Some(3));
+    assert_eq!(members[1].value(), &Tree::Int(2));
+}
