@@ -180,7 +180,7 @@ mod tests {
 
           ~ secret   Key
               value  (secret)
-          ± agent    Bot   a.yaml:14
+          ± agent    Bot    a.yaml:14
               `name` changed
               name  "old" → "bot"
           - webhook  Old

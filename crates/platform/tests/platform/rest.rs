@@ -159,14 +159,10 @@ async fn unknown_and_missing_fields_are_refused_by_name() {
     let (code, message, meta) = wire(&refused);
     assert_eq!((code, message), expected);
     assert_eq!(meta, json!({ "unknownFields": ["nmae", "createdAt"] }));
-    let refused =
-        world.rest_create("ai_provider", json!({ "provider": "openai" })).await.expect_err("missing");
+    let refused = world.rest_create("webhook", json!({ "name": "w" })).await.expect_err("missing");
     let (code, message, meta) = wire(&refused);
-    assert_eq!(
-        (code, message),
-        (WireCode::ValidationFailed, "Missing required field(s): name, default_model")
-    );
-    assert_eq!(meta, json!({ "missingFields": ["name", "default_model"] }));
+    assert_eq!((code, message), (WireCode::ValidationFailed, "Missing required field(s): url, events"));
+    assert_eq!(meta, json!({ "missingFields": ["url", "events"] }));
     let refused = world.rest_create("memory", json!([])).await.expect_err("no object");
     assert_eq!(wire(&refused).1, "The request body must be a JSON object");
 }
