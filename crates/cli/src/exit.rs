@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Unauthorised,
     /// `--detailed-exitcode`: there are changes.
     Changes,
+    /// `pkl format`: a file is formatted otherwise.
+    Unformatted,
     /// Interrupted.
     Interrupted,
 }
@@ -31,6 +33,7 @@ impl Exit {
             Self::Done => 0,
             Self::Interrupted => 130,
             Self::Changes => 10,
+            Self::Unformatted => 11,
             _ if soat => 1,
             Self::Failed => 1,
             Self::Usage => 2,
@@ -59,7 +62,11 @@ impl From<Exit> for ExitCode {
 
 /// Prints what clap has to say, a help text included.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let exit = if error.use_stderr() { Exit::Usage } else { Exit::Done };
+    let exit = match (error.use_stderr(), crate::args::calls_pkl(std::env::args_os())) {
+        (false, _) => Exit::Done,
+        (true, true) => Exit::Failed,
+        (true, false) => Exit::Usage,
+    };
     // Nothing better is left to do where even that can't be written.
     let _ = error.print();
     exit.into()

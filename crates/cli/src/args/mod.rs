@@ -1,6 +1,7 @@
 //! What can be typed: clap types only, and the spelling of flags.
 
 mod formation;
+mod pkl;
 mod resource;
 mod spelling;
 mod user;
@@ -9,6 +10,9 @@ pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
     FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
     ValidateFormation,
+};
+pub(crate) use pkl::{
+    Assignment, Pkl, PklAnalyze, PklEval, PklFormat, PklHost, PklImports, PklUnsupported, TraceMode,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -178,6 +182,9 @@ pub(crate) enum Static {
     FormationSchema,
     /// Draw a template's dependency graph
     Graph(Graph),
+    /// Evaluate, analyse and format Pkl modules
+    #[command(subcommand)]
+    Pkl(Pkl),
     /// Save a server and a token under a profile's name
     Configure(Configure),
     /// Print a completion script
@@ -369,6 +376,19 @@ pub(crate) fn program() -> &'static str {
     if called_as_soat() { "soat" } else { "formwork" }
 }
 
+/// Whether a command line is one of the `pkl` commands, which end as the official ones do.
+pub(crate) fn calls_pkl(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    let mut value_follows = false;
+    for argument in arguments.into_iter().skip(1) {
+        let flag = argument.to_str().is_some_and(|text| text.starts_with('-'));
+        if !flag && !std::mem::take(&mut value_follows) {
+            return argument == "pkl";
+        }
+        value_follows = flag && ["--profile", "--progress", "--color"].iter().any(|name| argument == *name);
+    }
+    false
+}
+
 /// Whether the binary was called through a link named `soat`.
 pub(crate) fn called_as_soat() -> bool {
     std::env::args_os().next().is_some_and(|name| family(&name) == Family::Soat)
@@ -399,6 +419,7 @@ const NOT_SOAT: &[&str] = &[
     "get-formation-revision",
     "graph",
     "list-formation-revisions",
+    "pkl",
 ];
 
 /// Parses a command line.
@@ -406,9 +427,11 @@ const NOT_SOAT: &[&str] = &[
 /// # Errors
 /// What clap has to say, a help text included.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // Evaluating a small module takes less time than making the commands of all resource types.
+    let mut tree = if calls_pkl(arguments.iter().cloned()) { Cli::command() } else { command_tree() };
     let mut arguments = arguments.into_iter();
     let program = arguments.next().unwrap_or_else(|| "formwork".into());
-    let mut tree = command_tree();
     if family(&program) == Family::Soat {
         tree = tree.name("soat").mut_subcommands(|command| {
             let hidden = NOT_SOAT.contains(&command.get_name());
@@ -451,6 +474,21 @@ mod tests {
             }
         }
         assert!(parsed("f get-formation").is_err());
+    }
+
+    #[test]
+    fn the_pkl_commands_are_told_from_others() {
+        for (line, expected) in [
+            ("f pkl", true),
+            ("f pkl eval --nonsense", true),
+            ("f --color never pkl eval", true),
+            ("f --color=never pkl eval", true),
+            ("f --profile pkl graph", false),
+            ("f graph pkl", false),
+            ("f", false),
+        ] {
+            assert_eq!(calls_pkl(line.split(' ').map(OsString::from)), expected, "{line}");
+        }
     }
 
     #[test]

@@ -53,6 +53,9 @@ pub(crate) enum CommandError {
     /// The runtime can't be started.
     #[error("cannot start")]
     Runtime(#[source] io::Error),
+    /// A `pkl` command fails.
+    #[error(transparent)]
+    Pkl(#[from] super::pkl::PklError),
     /// The agent is not there, or can't be started or stopped.
     #[error("{0}")]
     Agent(String),
@@ -98,6 +101,7 @@ impl CommandError {
             Self::Api { error, .. } => answer_hint(error),
             Self::Config(error) => error.hint(),
             Self::Session(error) => error.hint(),
+            Self::Pkl(error) => error.hint().map(str::to_owned),
             Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
             Self::Transport(TransportError::Connect { .. }) => Some(

@@ -11,6 +11,7 @@ pub(crate) mod error;
 pub(crate) mod explain;
 mod formation;
 mod graph;
+pub(crate) mod pkl;
 mod request;
 mod resource;
 mod revisions;
@@ -35,6 +36,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
         Command::Static(Static::Configure(arguments)) => return configure::run(&global, &arguments),
         Command::Static(Static::Explain(arguments)) => return explain::run(&arguments),
         Command::Static(Static::ListCommands) => return completions::list(),
+        Command::Static(Static::Pkl(command)) => return pkl::run(&command),
         command => command,
     };
     let runtime = runtime(&command)?;
@@ -145,6 +147,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         | Static::Configure(_)
         | Static::Explain(_)
         | Static::Completions(_)
-        | Static::ListCommands => unreachable!("`run` answers these before it connects"),
+        | Static::ListCommands
+        | Static::Pkl(_) => unreachable!("`run` answers these before it connects"),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::CommandError;
 use crate::commands::error::SourceText;
+use crate::commands::pkl::PklError;
 use crate::ui::style::Styles;
 use crate::ui::{json, say, text};
 use formwork_api::ApiError;
@@ -10,7 +11,7 @@ use formwork_model::{Diagnostic, DiagnosticCode, Path, Place, Segment, Severity,
 use formwork_platform::Platform;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
-use std::error::Error as _;
+use std::error::Error;
 
 /// Prints an error and its causes on stderr. An answer of the server is printed as the reference
 /// does, as JSON (`formations-behaviour.md` §1.5), after its places in the template.
@@ -20,10 +21,50 @@ pub(crate) fn print(error: &CommandError) {
         CommandError::Encoding { diagnostics, map } => {
             diagnostics.iter().for_each(|diagnostic| print_diagnostic(diagnostic, map));
         }
+        CommandError::Pkl(PklError::Evaluation(error)) => print_evaluation(error),
         error => print_causes(error),
     }
-    if let Some(hint) = error.hint() {
-        say(format_args!("{}: {}", "hint".style(Styles::new().active), text::lines(&hint)));
+    print_hint(error.hint().as_deref());
+}
+
+fn print_hint(hint: Option<&str>) {
+    if let Some(hint) = hint {
+        say(format_args!("{}: {}", "hint".style(Styles::new().active), text::lines(hint)));
+    }
+}
+
+/// Prints why a `pkl` command could not do one thing of several.
+pub(crate) fn print_pkl(error: &PklError) {
+    print_causes(error);
+    print_hint(error.hint());
+}
+
+/// Prints why a module can't be evaluated, in the form that Pkl's users know.
+fn print_evaluation(error: &pkl_core::Error) {
+    let heading = "–– Pkl Error ––".style(Styles::new().error);
+    say(format_args!("{heading}\n{}", text::lines(error.to_string().trim_end())));
+}
+
+/// Prints all syntax errors of a Pkl file, each with its line.
+pub(crate) fn print_syntax(name: &str, source: &str, diagnostics: &[pkl_parser::Diagnostic]) {
+    for diagnostic in diagnostics {
+        let before = source.get(..diagnostic.span.start as usize).unwrap_or(source);
+        let line = before.matches('\n').count() + 1;
+        let lead = before.rsplit('\n').next().unwrap_or_default();
+        let shown = source.lines().nth(line - 1).unwrap_or_default();
+        let meant = diagnostic.span.text(source).lines().next().unwrap_or_default();
+        let margin = text::columns(lead) + line.to_string().len() + 3;
+        let caret = "^".repeat(text::columns(meant).max(1));
+        let heading = "error".style(Styles::new().error);
+        let column = lead.chars().count() + 1;
+        say(format_args!(
+            "{heading}: {}\n  --> {}:{line}:{column}\n{line} | {}\n{:margin$}{caret}",
+            text::lines(&diagnostic.message),
+            text::lines(name),
+            text::lines(shown),
+            "",
+        ));
+        print_hint(diagnostic.hint.as_deref());
     }
 }
 
@@ -40,7 +81,7 @@ fn print_answer(error: &ApiError, source: Option<&SourceText>) {
     say(format_args!("{}", json::pretty(&body)));
 }
 
-fn print_causes(error: &CommandError) {
+fn print_causes(error: &(dyn Error + 'static)) {
     say(format_args!("{}: {}", "error".style(Styles::new().error), text::lines(&error.to_string())));
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -31,6 +31,10 @@ fn each_family_and_its_main_commands_have_help() {
         "configure -h",
         "graph -h",
         "explain -h",
+        "pkl -h",
+        "pkl eval -h",
+        "pkl analyze imports -h",
+        "pkl format -h",
     ] {
         let arguments: Vec<_> = line.split(' ').collect();
         let ran = home.run(&arguments).ok();

@@ -16,6 +16,7 @@ mod import;
 mod interrupt;
 mod language;
 mod parameters;
+mod pkl;
 mod plan;
 mod records;
 mod revisions;

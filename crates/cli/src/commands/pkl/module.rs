@@ -1,0 +1,202 @@
+//! Modules as the command line names them.
+
+use super::PklError;
+use super::host::normal;
+use pkl_core::ModuleSource;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// The URI that a module of standard input has.
+pub(super) const STDIN_URI: &str = "repl:text";
+
+/// The longest module that standard input may hold.
+const MAX_STDIN: u64 = 64 << 20;
+
+/// A module to evaluate.
+#[derive(Debug)]
+pub(super) struct Module {
+    pub(super) source: ModuleSource,
+}
+
+impl Module {
+    /// The modules of a command line in the order of their URIs, in which the official command takes
+    /// them too. Standard input is read once.
+    ///
+    /// # Errors
+    /// One of them can't be named, or standard input can't be read.
+    pub(super) fn all(names: &[String], directory: &Path) -> Result<Vec<Self>, PklError> {
+        let mut modules = Vec::with_capacity(names.len());
+        let mut stdin_read = false;
+        for name in names {
+            if name == STDIN && std::mem::replace(&mut stdin_read, true) {
+                continue;
+            }
+            let source = if name == STDIN { read_stdin()? } else { named(name, directory)? };
+            modules.push(Self { source });
+        }
+        modules.sort_by(|one, other| one.uri().cmp(other.uri()));
+        Ok(modules)
+    }
+
+    /// The URI of a module that is only named.
+    ///
+    /// # Errors
+    /// It can't be named.
+    pub(super) fn uri_of(name: &str, directory: &Path) -> Result<String, PklError> {
+        if name == STDIN {
+            return Err(PklError::Unsupported {
+                what: "analysing standard input".to_owned(),
+                hint: Some("write the module to a file"),
+            });
+        }
+        match named(name, directory)? {
+            ModuleSource::Uri(uri) | ModuleSource::Text { uri, .. } => Ok(uri),
+        }
+    }
+
+    /// The module's URI.
+    pub(super) fn uri(&self) -> &str {
+        match &self.source {
+            ModuleSource::Uri(uri) | ModuleSource::Text { uri, .. } => uri,
+        }
+    }
+
+    /// The last part of its URI, without the extension.
+    pub(super) fn name(&self) -> String {
+        let last = self.uri().rsplit(['/', ':', '#']).next().unwrap_or_default();
+        let last = decoded(last);
+        let name = last.rsplit_once('.').map_or(last.as_str(), |(name, _)| name);
+        if name.is_empty() { last } else { name.to_owned() }
+    }
+
+    /// Its directory as seen from `directory`, if it is a file.
+    pub(super) fn directory_from(&self, directory: &Path) -> Option<PathBuf> {
+        let path = PathBuf::from(decoded(self.uri().strip_prefix("file://")?));
+        let here = path.parent()?;
+        let shared = here.components().zip(directory.components()).take_while(|(a, b)| a == b).count();
+        let up = directory.components().skip(shared).map(|_| "..");
+        let down = here.components().skip(shared);
+        let relative: PathBuf =
+            up.map(PathBuf::from).chain(down.map(|part| part.as_os_str().into())).collect();
+        Some(if relative.as_os_str().is_empty() { ".".into() } else { relative })
+    }
+}
+
+/// The module that a path or URI names.
+fn named(name: &str, directory: &Path) -> Result<ModuleSource, PklError> {
+    if let Some(what) = unsupported(name) {
+        return Err(PklError::Unsupported { what: format!("{what}, `{name}`,"), hint: None });
+    }
+    if has_scheme(name) {
+        return Ok(ModuleSource::Uri(name.to_owned()));
+    }
+    let path = normal(&directory.join(name));
+    ModuleSource::file(path).map_err(|source| PklError::Read { name: name.to_owned(), source })
+}
+
+/// What kind of module a name is of, if it is one that can't be had.
+fn unsupported(name: &str) -> Option<&'static str> {
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if begins(&["https:", "http:"]) {
+        Some("a module from the network")
+    } else if begins(&["package:"]) {
+        Some("a module of a package")
+    } else if begins(&["projectpackage:", "@"]) {
+        Some("a module of a project's dependency")
+    } else {
+        None
+    }
+}
+
+fn has_scheme(name: &str) -> bool {
+    name.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.chars().all(|next| next.is_ascii_alphanumeric() || matches!(next, '+' | '-' | '.'))
+    })
+}
+
+/// A part of a URI without its escapes.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let escape = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) if first == b'%' => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn read_stdin() -> Result<ModuleSource, PklError> {
+    Ok(ModuleSource::Text { uri: STDIN_URI.to_owned(), text: stdin_text()? })
+}
+
+/// All of standard input.
+///
+/// # Errors
+/// It can't be read, isn't UTF-8 or is too long.
+pub(super) fn stdin_text() -> Result<String, PklError> {
+    let mut text = String::new();
+    let read = std::io::stdin().lock().take(MAX_STDIN + 1).read_to_string(&mut text);
+    let length = read.map_err(|source| PklError::Read { name: "standard input".to_owned(), source })?;
+    if length as u64 > MAX_STDIN {
+        return Err(PklError::TooLong { limit: MAX_STDIN });
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(uri: &str) -> Module {
+        Module { source: ModuleSource::Uri(uri.to_owned()) }
+    }
+
+    #[test]
+    fn a_module_is_named_after_the_last_part_of_its_uri() {
+        for (uri, name) in [
+            ("file:///a/birds.pkl", "birds"),
+            ("file:///a/two%20birds.pkl", "two birds"),
+            ("file:///a/birds", "birds"),
+            ("file:///a/a.b.txt", "a.b"),
+            ("pkl:math", "math"),
+            ("repl:text", "text"),
+        ] {
+            assert_eq!(module(uri).name(), name, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_directory_is_seen_from_another() {
+        let from = Path::new("/birds/nest");
+        for (uri, directory) in [
+            ("file:///birds/nest/a.pkl", Some(".")),
+            ("file:///birds/nest/egg/a.pkl", Some("egg")),
+            ("file:///birds/a.pkl", Some("..")),
+            ("file:///fish/a.pkl", Some("../../fish")),
+            ("pkl:math", None),
+        ] {
+            assert_eq!(module(uri).directory_from(from).as_deref(), directory.map(Path::new), "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_by_name() {
+        for name in ["https://a.b/c.pkl", "package://a.b/c@1.0.0#/d.pkl", "@c/d.pkl"] {
+            assert!(matches!(named(name, Path::new("/")), Err(PklError::Unsupported { .. })), "{name}");
+        }
+    }
+}
