@@ -101,6 +101,15 @@ impl Control {
         Ok(())
     }
 
+    /// Waits until this process gives an operation up unfinished, because it can't reach the store;
+    /// for ever if it ends, or runs elsewhere.
+    pub async fn given_up(&self, id: &OperationId) {
+        match self.engine.handle(id) {
+            Some(handle) => handle.given_up().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Asks an operation to stop; `force` gives up its undos too. It takes what starting it takes.
     ///
     /// # Errors

@@ -89,6 +89,14 @@ impl OperationHandle {
         }
     }
 
+    /// Waits until this process gives the operation up unfinished ([`Finished::Left`]); for ever if
+    /// it ends, or another process takes it over.
+    pub async fn given_up(&self) {
+        if self.finished().await != Finished::Left {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// What is under way, as of a moment ago.
     pub fn waiting(&self) -> Vec<Waiting> {
         self.0.waiting.borrow().clone()

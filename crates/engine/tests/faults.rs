@@ -46,6 +46,7 @@ async fn a_store_that_stays_broken_is_given_up_and_the_operation_is_recovered_la
     }
     world.provider.open_gate();
     assert_eq!(handle.finished().await, Finished::Left);
+    handle.given_up().await;
     for _ in 0..60 {
         // Lets the remaining faults pass.
         let _ = world.store.observe(Vec::new()).await;
@@ -54,6 +55,9 @@ async fn a_store_that_stays_broken_is_given_up_and_the_operation_is_recovered_la
     assert_eq!(recovered.len(), 1);
     assert_eq!(recovered[0].finished().await, succeeded());
     assert_eq!(world.provider.created(), 3);
+    let minute = Duration::from_secs(60);
+    let waited = tokio::time::timeout(minute, recovered[0].given_up()).await;
+    assert!(waited.is_err(), "what is over was not given up");
 }
 
 #[tokio::test(start_paused = true)]

@@ -219,9 +219,12 @@ async fn follow(
     let mut progress = Progress::new(session.progress());
     let mut stream = session.client().follow_operation(operation, 0);
     let mut interrupts = session.interrupts();
+    // Asked once, as long as the operation is there to be asked about.
+    let mut given_up = std::pin::pin!(session.given_up(operation));
     loop {
         let item = tokio::select! {
             item = stream.next() => item?,
+            error = &mut given_up => return Err(error.into()),
             () = interrupts.next() => {
                 let Some(exit) = session.interrupted(operation).await else {
                     progress.note(CANCELING);

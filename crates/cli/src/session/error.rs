@@ -20,6 +20,8 @@ pub(crate) enum SessionError {
     ResourceTypes(#[from] RegistrationError),
     #[error("another process holds `{}` but does not answer", path.display())]
     Busy { path: PathBuf },
+    #[error("operation {operation} is left unfinished: the store cannot be written")]
+    GivenUp { operation: String },
     #[error("the instance key cannot be used")]
     Key(#[from] KeyError),
     #[error("cannot open the store")]
@@ -38,6 +40,10 @@ impl SessionError {
         match self {
             Self::Endpoint(error) => Some(error.hint().to_owned()),
             Self::Key(error) => error.hint(),
+            Self::GivenUp { .. } => Some(
+                "once the store can be written again, the next command that changes something carries it on"
+                    .to_owned(),
+            ),
             Self::Busy { .. } => {
                 Some("`formwork agent status` says who; stop that process, or wait for it".to_owned())
             }

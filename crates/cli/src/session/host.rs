@@ -123,7 +123,12 @@ impl Host {
         for operation in recovered {
             say(format_args!("recovering operation {operation}, which was interrupted"));
             if wait {
-                self.control.wait(&operation).await?;
+                tokio::select! {
+                    waited = self.control.wait(&operation) => waited?,
+                    () = self.control.given_up(&operation) => {
+                        return Err(SessionError::GivenUp { operation: operation.to_string() });
+                    }
+                }
                 say(format_args!("recovered operation {operation}"));
             }
         }
@@ -133,6 +138,11 @@ impl Host {
     /// Whether it serves a store that is gone with it.
     pub(crate) fn keeps_nothing(&self) -> bool {
         self.lock.is_none()
+    }
+
+    /// Waits until it gives an operation up unfinished; for ever if that ends.
+    pub(crate) async fn given_up(&self, operation: &str) {
+        self.control.given_up(&operation.into()).await;
     }
 
     fn holder(&self) -> Option<&Holder> {

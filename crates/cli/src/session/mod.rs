@@ -146,6 +146,16 @@ impl Session {
         }
     }
 
+    /// Waits until this process gives an operation up that it carries out; for ever if it ends, or
+    /// is carried out elsewhere.
+    pub(crate) async fn given_up(&self, operation: &str) -> SessionError {
+        match &self.place {
+            Place::Here(host) => host.given_up(operation).await,
+            Place::Elsewhere => std::future::pending().await,
+        }
+        SessionError::GivenUp { operation: operation.to_owned() }
+    }
+
     /// Ends the session. A process that serves itself stays until its operations, and those of
     /// clients it served meanwhile, are done; one that was left by a second Ctrl-C goes now.
     pub(crate) async fn leave(self) {
