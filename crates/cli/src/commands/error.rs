@@ -29,8 +29,8 @@ pub(crate) enum CommandError {
     /// A file that must not be empty is.
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },
-    /// A file is larger than any template may be.
-    #[error("`{}` is larger than {limit} bytes, the most a template may have", path.display())]
+    /// A file is larger than any of its kind may be.
+    #[error("`{}` is larger than {limit} bytes, the most it may have", path.display())]
     TooLarge { path: PathBuf, limit: u64 },
     /// A template is in another encoding than UTF-8, which a request can't carry.
     #[error("the template is not UTF-8")]

@@ -73,7 +73,7 @@ fn a_file_of_50_mb_is_refused_before_it_is_read_whole() {
     let home = Home::new();
     home.write("big.yaml", vec![b'a'; 50 << 20]);
     let ran = bounded(&home, "validate-formation --template-file big.yaml").exits(1);
-    assert_eq!(ran.stderr, "error: `big.yaml` is larger than 16777216 bytes, the most a template may have\n");
+    assert_eq!(ran.stderr, "error: `big.yaml` is larger than 16777216 bytes, the most it may have\n");
     let ran = bounded(&home, "validate-formation --template-file /dev/zero").exits(1);
     assert!(ran.stderr.contains("larger than"), "{}", ran.stderr);
     let ran =
