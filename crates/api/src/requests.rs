@@ -179,6 +179,7 @@ pub struct CancelOperation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CreateProject {
     /// The name, unique.
+    #[schema(min_length = 1, max_length = 255)]
     pub name: String,
 }
 

@@ -37,6 +37,7 @@ pub struct User {
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct Credentials {
     /// The name.
+    #[schema(min_length = 1, max_length = 64)]
     pub username: String,
     /// The password.
     #[schema(write_only, format = Password)]

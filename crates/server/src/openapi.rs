@@ -1,6 +1,6 @@
 //! The OpenAPI document, from the table of routes and the schemas of what they take and answer.
 
-use crate::endpoint::{Endpoint, table};
+use crate::endpoint::{Endpoint, Parameter, table};
 use formwork_api as wire;
 use formwork_model::Json;
 use formwork_platform::{UpdateMode, openapi_schemas, rest_routes};
@@ -67,9 +67,20 @@ fn query_parameters(endpoint: &Endpoint) -> impl Iterator<Item = Json> {
             "name": parameter.name,
             "in": "query",
             "description": parameter.doc,
-            "schema": { "type": parameter.kind },
+            "schema": parameter_schema(parameter),
         })
     })
+}
+
+/// A number in a query counts something; a page has its bounds.
+fn parameter_schema(parameter: &Parameter) -> Json {
+    match (parameter.kind, parameter.name) {
+        ("integer", "limit") => {
+            json!({ "type": "integer", "minimum": 1, "maximum": wire::Page::<()>::MAX_LIMIT })
+        }
+        ("integer", _) => json!({ "type": "integer", "minimum": 0 }),
+        (kind, _) => json!({ "type": kind }),
+    }
 }
 
 fn responses(endpoint: &Endpoint) -> Json {
@@ -191,8 +202,20 @@ fn schemas() -> Map<String, Json> {
             all.insert(of("Put"), schemas.put);
         }
     }
+    close_bodies(&mut all);
     all.sort_keys();
     all
+}
+
+/// A body has no fields but its own: the routes refuse others.
+fn close_bodies(all: &mut Map<String, Json>) {
+    for body in table().into_iter().filter_map(|endpoint| endpoint.body) {
+        let name = body["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+        let schema = name.and_then(|name| all.get_mut(name)).and_then(Json::as_object_mut);
+        if let Some(schema) = schema.filter(|schema| schema.contains_key("properties")) {
+            schema.entry("additionalProperties").or_insert(Json::Bool(false));
+        }
+    }
 }
 
 /// Adds a type's schema and those that it refers to.
