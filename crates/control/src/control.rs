@@ -1,7 +1,7 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
 use crate::formation::MaskedTemplates;
-use crate::{ControlError, TypeCatalog, finish::Finisher, logins::Logins, turns::Turns};
+use crate::{ControlError, TypeCatalog, finish::Finisher, logins::Logins, reading::Reading, turns::Turns};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_handler::CustomTypes;
@@ -35,6 +35,7 @@ pub struct Control {
     pub(crate) logins: Logins,
     pub(crate) masked_templates: MaskedTemplates,
     pub(crate) turns: Arc<Turns>,
+    pub(crate) reading: Reading,
 }
 
 /// The project that is meant where nothing names one; known once the store is open.
@@ -94,6 +95,7 @@ impl Control {
             default_project: DefaultProject::default(),
             masked_templates: MaskedTemplates::default(),
             turns: Arc::default(),
+            reading: Reading::default(),
         };
         let project = control.default_project().await?;
         let _ = control.default_project.0.set(project.id);

@@ -29,6 +29,7 @@ mod owners;
 mod passwords;
 mod principal;
 mod projects;
+mod reading;
 mod resources;
 mod tokens;
 mod turns;

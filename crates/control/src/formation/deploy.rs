@@ -102,7 +102,7 @@ impl Control {
         let permit = self.permit(p, &Self::creating(&project), &request.name).await?;
         self.demand_project(&project).await?;
         check_name(&request.name)?;
-        let mut prepared = self.prepare(&request.template)?;
+        let mut prepared = self.prepare(&request.template).await?;
         let supplied = supplied(request.parameters.as_ref(), false);
         let readying = Readying {
             principal: p,
@@ -179,7 +179,7 @@ impl Control {
         check_metadata(request.metadata.as_ref().and_then(Option::as_ref))?;
         self.demand_idle(&existing).await?;
         let input = self.template_of(request.template, request.revision, Some(&existing)).await?;
-        let mut prepared = self.prepare(&input)?;
+        let mut prepared = self.prepare(&input).await?;
         let supplied = supplied(request.parameters.as_ref(), true);
         let readying = Readying {
             principal: p,

@@ -40,8 +40,8 @@ impl Control {
     ///
     /// # Errors
     /// `VALIDATION_FAILED` with all that is wrong with the template.
-    pub fn graph(&self, input: &TemplateInput) -> Result<GraphView, ControlError> {
-        let template = self.prepare(input)?.template;
+    pub async fn graph(&self, input: &TemplateInput) -> Result<GraphView, ControlError> {
+        let template = self.prepare(input).await?.template;
         let order =
             super::prepare::order(&template).map_err(|found| ControlError::invalid_template(&found))?;
         let graph = template.graph();

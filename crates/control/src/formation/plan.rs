@@ -184,7 +184,7 @@ impl Control {
         Self::demand(p, &Self::planning(&project, existing.as_ref().map(|record| &record.id)))?;
         self.demand_project(&project).await?;
         let input = self.template_of(request.template, request.revision, existing.as_ref()).await?;
-        let mut prepared = self.prepare(&input)?;
+        let mut prepared = self.prepare(&input).await?;
         let supplied = supplied(request.parameters.as_ref(), existing.is_some());
         let readying = Readying {
             principal: p,

@@ -32,9 +32,14 @@ impl Control {
         (checked.template, found)
     }
 
+    /// Checks a template that was sent, which may take long.
+    pub(crate) async fn check_sent(&self, input: &TemplateInput) -> (Option<Template>, Diagnostics) {
+        self.reading.run(|| self.check_template(input)).await
+    }
+
     /// The template, if nothing is wrong with it.
-    pub(crate) fn prepare(&self, input: &TemplateInput) -> Result<Prepared, ControlError> {
-        let (template, found) = self.check_template(input);
+    pub(crate) async fn prepare(&self, input: &TemplateInput) -> Result<Prepared, ControlError> {
+        let (template, found) = self.check_sent(input).await;
         match template {
             Some(template) if !found.has_errors() => {
                 Ok(Prepared { template, warnings: found.warnings().cloned().collect() })

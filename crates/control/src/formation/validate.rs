@@ -50,7 +50,7 @@ impl Control {
         p: &Principal,
         request: &ValidateFormation,
     ) -> Result<Validation, ControlError> {
-        let (template, found) = self.check_template(&request.template);
+        let (template, found) = self.check_sent(&request.template).await;
         let mut errors: Vec<_> = found.errors().cloned().collect();
         let mut warnings: Vec<_> = found.warnings().cloned().collect();
         let supplied = supplied(request.parameters.as_ref(), false);

@@ -154,7 +154,7 @@ async fn validate(State(app): State<App>, Caller(principal): Caller, request: Re
 async fn graph(State(app): State<App>, Caller(principal): Caller, request: Request) -> Answer {
     let reading = Reading::open(app.options.formation_body);
     let body: GraphFormation = reading.read(&app, &principal, request).await?;
-    json(StatusCode::OK, &views::graph(app.control.graph(&views::template(body.template))?))
+    json(StatusCode::OK, &views::graph(app.control.graph(&views::template(body.template)).await?))
 }
 
 async fn schema(State(app): State<App>, Caller(_): Caller) -> Answer {
