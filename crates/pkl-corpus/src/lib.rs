@@ -18,5 +18,5 @@ mod report;
 pub use case::{Case, CaseError, Options, Render, discover};
 pub use command::{CommandError, run, verify};
 pub use expectation::{Expectation, ExpectationError};
-pub use oracle::{Oracle, OracleError};
+pub use oracle::{Oracle, OracleError, named_oracle};
 pub use outcome::{Engine, Failure, NoVerdict, Outcome, Place, Produced, evaluate};

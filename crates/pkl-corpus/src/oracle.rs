@@ -51,6 +51,21 @@ pub enum OracleError {
     },
 }
 
+/// The binary that `PKL_ORACLE` names, for a test that compares with it. Without one the test says so
+/// and is skipped.
+///
+/// # Panics
+/// Without one where `FORMWORK_TEST_REQUIRE_ALL` is `1`.
+pub fn named_oracle() -> Option<PathBuf> {
+    let path = std::env::var_os(VARIABLE).map(PathBuf::from).filter(|path| path.is_file());
+    if path.is_none() {
+        let required = std::env::var("FORMWORK_TEST_REQUIRE_ALL").as_deref() == Ok("1");
+        assert!(!required, "{VARIABLE} doesn't name the official evaluator, and FORMWORK_TEST_REQUIRE_ALL=1");
+        eprintln!("skipped: {VARIABLE} doesn't name the official evaluator");
+    }
+    path
+}
+
 impl Oracle {
     /// The binary at a path, which must be of the version we follow.
     pub fn at(binary: &Path) -> Result<Self, OracleError> {

@@ -2,9 +2,10 @@
 
 use crate::common::{Home, Ran};
 use crate::golden;
+use pkl_corpus::named_oracle as oracle;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 const BIRD: &str = r#"name = "Dodo"
@@ -366,14 +367,4 @@ fn official(oracle: &Path, home: &Home, arguments: &[&str]) -> (Option<i32>, Str
         .stdin(Stdio::null());
     let output = command.output().expect("the oracle runs");
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn oracle() -> Option<PathBuf> {
-    let path = std::env::var_os("PKL_ORACLE").map(PathBuf::from).filter(|path| path.is_file());
-    if path.is_none() {
-        let required = std::env::var("FORMWORK_TEST_REQUIRE_ALL").as_deref() == Ok("1");
-        assert!(!required, "PKL_ORACLE doesn't name the official evaluator, and FORMWORK_TEST_REQUIRE_ALL=1");
-        eprintln!("skipped: PKL_ORACLE doesn't name the official evaluator");
-    }
-    path
 }

@@ -2,9 +2,10 @@
 
 use super::{Frame, Vm};
 use crate::error::Result;
+use crate::ir::Code;
 use crate::value::{ModuleId, ObjectId, Value};
 
-impl Vm<'_> {
+impl<'ir> Vm<'ir> {
     /// An expression in the scope of a module, whose object is `this`.
     pub(crate) fn evaluate_expression(
         &mut self,
@@ -15,6 +16,17 @@ impl Vm<'_> {
         let ir = self.store.add_expression(text, self.module(module).ir)?;
         self.adopt(ir.id, module);
         let code = ir.expression.get().expect("a module made of an expression has its code");
+        self.eval_in_module(code, module, object).map_err(|error| error.leave(String::new))
+    }
+
+    /// Evaluates code that stands at a module's top level, with the module's object, or an amendment of
+    /// it, as `this`.
+    pub(super) fn eval_in_module(
+        &mut self,
+        code: &'ir Code,
+        module: ModuleId,
+        object: ObjectId,
+    ) -> Result<Value> {
         let owner = self.module(module).definer.unwrap_or(object);
         let base = self.push_frame(code.frame_size);
         let frame = Frame {
@@ -28,6 +40,6 @@ impl Vm<'_> {
         };
         let result = self.eval(code, code.root, &frame);
         self.stack.truncate(base);
-        result.map_err(|error| error.leave(String::new))
+        result
     }
 }

@@ -116,11 +116,7 @@ impl<'ir> Vm<'ir> {
             Ty::Named { path, args, site } => match self.resolve_named(code.module, path, *site)? {
                 Resolved::Class(class) => {
                     self.check_class(value, class)?;
-                    if args.is_empty() {
-                        Ok(value)
-                    } else {
-                        self.check_args(value, class, code, args, frame, mode)
-                    }
+                    if args.is_empty() { Ok(value) } else { self.check_args(value, code, args, frame, mode) }
                 }
                 Resolved::Alias(alias) => self.check_alias(value, alias, code, args, frame, mode),
             },
@@ -367,13 +363,11 @@ impl<'ir> Vm<'ir> {
     fn check_args(
         &mut self,
         value: Value,
-        class: ClassId,
         code: &'ir Code,
         args: &'ir [TyIx],
         frame: &Frame<'ir>,
         mode: Mode,
     ) -> Result<Value> {
-        let _ = class;
         match value {
             Value::List(_) | Value::Set(_) => {
                 if self.is_trivial(code, args[0]) || mutant!(ListUnchecked) {

@@ -3,7 +3,7 @@
 use pkl_parser::ast;
 use std::sync::Arc;
 
-use super::{Frame, Known, Resolved, Vm};
+use super::{Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{Code, Scope, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
@@ -218,19 +218,6 @@ impl<'ir> Vm<'ir> {
             return Err(located(Raised::new(ErrorCode::TypeMismatch, "Expected an annotation class.")));
         }
         let object = self.module_object(module)?;
-        let owner = self.module(module).definer.unwrap_or(object);
-        let base = self.push_frame(code.frame_size);
-        let frame = Frame {
-            this: Value::Object(object),
-            owner,
-            env: None,
-            base,
-            key: Value::NULL,
-            member: None,
-            alias: None,
-        };
-        let result = self.eval(code, code.root, &frame);
-        self.stack.truncate(base);
-        result
+        self.eval_in_module(code, module, object)
     }
 }

@@ -25,18 +25,7 @@ pub(crate) enum Answer {
 /// Ours for an expression.
 pub(crate) type Ours = Result<String, String>;
 
-/// The oracle's binary, if there is one.
-pub(crate) fn oracle() -> Option<PathBuf> {
-    let path = std::env::var_os("PKL_ORACLE").map(PathBuf::from).filter(|path| path.is_file());
-    if path.is_none() {
-        assert!(
-            std::env::var("FORMWORK_TEST_REQUIRE_ALL").as_deref() != Ok("1"),
-            "PKL_ORACLE doesn't name the official evaluator, and FORMWORK_TEST_REQUIRE_ALL=1"
-        );
-        eprintln!("skipped: PKL_ORACLE doesn't name the official evaluator");
-    }
-    path
-}
+pub(crate) use pkl_corpus::named_oracle as oracle;
 
 const BATCH: usize = 400;
 

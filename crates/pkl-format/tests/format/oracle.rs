@@ -3,8 +3,9 @@
 //! `PKL_ORACLE` names its binary. Without it the test says so and passes, unless
 //! `FORMWORK_TEST_REQUIRE_ALL=1`.
 
+use pkl_corpus::named_oracle as oracle;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::{corpus, styles};
@@ -22,16 +23,6 @@ fn formatted_texts_are_the_official_formatters() {
     let directory = tempfile::tempdir().expect("a directory can be made");
     let wrong: Vec<&str> = formatted_by(&oracle, directory.path(), &all);
     assert!(wrong.is_empty(), "{} of {} differ: {wrong:#?}", wrong.len(), all.len());
-}
-
-fn oracle() -> Option<PathBuf> {
-    let path = std::env::var_os("PKL_ORACLE").map(PathBuf::from).filter(|path| path.is_file());
-    if path.is_none() {
-        let required = std::env::var("FORMWORK_TEST_REQUIRE_ALL").as_deref() == Ok("1");
-        assert!(!required, "PKL_ORACLE doesn't name the official evaluator, and FORMWORK_TEST_REQUIRE_ALL=1");
-        eprintln!("skipped: PKL_ORACLE doesn't name the official evaluator");
-    }
-    path
 }
 
 /// The names of texts that the oracle formats otherwise. It formats a directory in one process.

@@ -3,9 +3,10 @@
 //! `PKL_ORACLE` names its binary. Without it the test says so and passes, unless
 //! `FORMWORK_TEST_REQUIRE_ALL=1`.
 
+use pkl_corpus::named_oracle as oracle;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::lists::{self, Case};
@@ -28,16 +29,6 @@ fn recorded_answers_are_the_official_evaluators() {
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
-}
-
-fn oracle() -> Option<PathBuf> {
-    let path = std::env::var_os("PKL_ORACLE").map(PathBuf::from).filter(|path| path.is_file());
-    if path.is_none() {
-        let required = std::env::var("FORMWORK_TEST_REQUIRE_ALL").as_deref() == Ok("1");
-        assert!(!required, "PKL_ORACLE doesn't name the official evaluator, and FORMWORK_TEST_REQUIRE_ALL=1");
-        eprintln!("skipped: PKL_ORACLE doesn't name the official evaluator");
-    }
-    path
 }
 
 /// One line for each case: `ok`, or the error of importing it.
