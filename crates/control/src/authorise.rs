@@ -90,8 +90,12 @@ impl Control {
             (Some(named), _) => Ok(named.clone()),
             (None, Some(scope)) => Ok(scope.clone()),
             (None, None) => p.default_project.clone().ok_or_else(|| {
-                ControlError::validation("Missing required field(s): project_id")
-                    .with_meta(serde_json::json!({ "missingFields": ["project_id"] }))
+                ControlError::validation("Missing required field(s): project_id").with_meta(
+                    serde_json::json!({
+                        "missingFields": ["project_id"],
+                        "hint": "Name a project: `GET /api/v1/projects` lists those that you may see",
+                    }),
+                )
             }),
         }
     }

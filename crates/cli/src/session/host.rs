@@ -81,7 +81,7 @@ impl Host {
         let (store, key) = (stores::nowhere(), InstanceKey::generate());
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
-        control.admin_token(&token).await?;
+        control.admin_token(&token, "nowhere").await?;
         let client = in_process(&control, token);
         Ok(Self { control, client, server: None, lock: None })
     }
@@ -97,12 +97,12 @@ impl Host {
         let path = settings.data_dir.agent_lock();
         let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
         let Ok(lock) = taken else { return Ok(None) };
-        let key = stores::instance_key(settings)?;
         let store = stores::open(settings).await?;
+        let key = stores::instance_key(settings, &*store).await?;
         let owner = lock.holder.owner();
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
-        control.admin_token(&token).await?;
+        control.admin_token(&token, &home(settings)).await?;
         prepare_users(&control, settings, lock.holder.resident).await?;
         let socket = settings.data_dir.agent_socket();
         let mut listeners = Listeners::new();
@@ -217,6 +217,16 @@ impl Serving {
         // A panic in it has been reported already; there is nothing left to stop then.
         let _ = self.task.await;
     }
+}
+
+/// What tells the data directory from others that share its store: on other machines, or on this one.
+fn home(settings: &Settings) -> String {
+    if matches!(settings.database, Database::Sqlite(_)) {
+        return "alone".to_owned();
+    }
+    let path = settings.data_dir.path();
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    format!("{} {}", rustix::system::uname().nodename().to_string_lossy(), path.display())
 }
 
 /// Makes users possible as the settings say: what logins are signed with, and who is the first.
