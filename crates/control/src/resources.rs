@@ -380,10 +380,10 @@ fn split_project(body: Json) -> Result<(Option<ProjectId>, Json), ControlError> 
 /// Takes the project that a body names out of its members.
 ///
 /// # Errors
-/// `VALIDATION_FAILED` for anything but an id or null.
+/// `VALIDATION_FAILED` for anything but an id.
 pub(crate) fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
     match members.shift_remove("project_id") {
-        None | Some(Json::Null) => Ok(None),
+        None => Ok(None),
         Some(Json::String(id)) => Ok(Some(id.into())),
         Some(_) => Err(ControlError::validation("`project_id` must be a string")),
     }

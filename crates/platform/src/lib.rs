@@ -43,6 +43,7 @@ pub use rest::{
     PlatformError, RestAction, RestList, RestParent, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
     page_where, rest_routes, rest_schema,
 };
+pub use tags::tags_body;
 pub use types::ApiKeyRecord;
 
 pub(crate) use bag::{Completeness, check_bag};

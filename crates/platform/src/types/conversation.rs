@@ -1,11 +1,10 @@
 //! `conversation`: a list of messages that several may write.
 
-use super::check_text_members;
 use crate::{
     Act, Definition, DependentRule, Dependents, Findings, Node, PlatformCatalog, PlatformType, RestAction,
     RestRoute, UpdateMode, tags, view::representation,
 };
-use formwork_model::{ImmutableRule, Json, Kind, Path, PropertySchema};
+use formwork_model::{ImmutableRule, Json, Kind, PropertySchema};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery};
 use serde_json::json;
 
@@ -71,11 +70,11 @@ impl PlatformType for Conversation {
     }
 
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
-        vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
+        vec![("tags", tags::property())]
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
     }
 }
 

@@ -39,6 +39,7 @@ pub use api_key::ApiKeyRecord;
 use crate::{Findings, Node, PlatformType, node::GAP, versions};
 use formwork_model::{DiagnosticCode, Json, Path};
 use formwork_store::UniqueKey;
+use serde_json::json;
 
 pub(crate) use file::DOCUMENT as FILE_DOCUMENT;
 pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
@@ -86,6 +87,16 @@ pub(crate) const RECORDS: &[&dyn PlatformType] = &[
     &versions::ORCHESTRATION,
     &versions::WORKFLOW,
 ];
+
+/// The shape of a list of texts.
+fn texts() -> Json {
+    json!({ "items": { "type": "string" } })
+}
+
+/// The shape of a list of objects that have at least these members.
+fn objects(required: &[&str]) -> Json {
+    json!({ "items": { "type": "object", "required": required } })
+}
 
 /// Reports elements of a list that are certainly no texts.
 fn check_texts(list: Option<Node<'_>>, at: &Path, findings: &mut Findings) {

@@ -54,12 +54,14 @@ impl PlatformType for ModelRoute {
                         Kind::Array,
                         "The models in order: `ai_provider_id`, `model`, `timeout_seconds`, `max_retries`.",
                     )
-                    .required(),
+                    .required()
+                    .shaped(super::objects(&[])),
                 ),
                 (
                     "retry_on",
                     PropertySchema::new(Kind::Array, "The failures after which the next one is tried.")
-                        .default(json!(RETRY_ON)),
+                        .default(json!(RETRY_ON))
+                        .shaped(super::texts()),
                 ),
                 ("failure_threshold", number("After how many failures a target is left out.", 3)),
                 ("cooldown_seconds", number("For how long it is left out.", 60)),

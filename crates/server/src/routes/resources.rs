@@ -19,7 +19,7 @@ use formwork_api::DeleteResult;
 use formwork_control::{Gate, Principal, UpdateMode};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_platform::{
-    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes,
+    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes, tags_body,
 };
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -67,10 +67,15 @@ fn listing(route: &'static RestRoute) -> Endpoint {
     let filters =
         route.list_filters.iter().filter(|name| route.parent.is_none_or(|parent| parent.property != **name));
     endpoint(route, Method::GET, route.path, route.list, handler)
-        .query(filters.map(|name| Parameter { name, kind: "string", doc: "A filter." }))
+        .query(filters.map(|name| Parameter { name, kind: filter_kind(name), doc: "A filter." }))
         .query(PAGING)
         .answers(200, page_of(&type_schema(route.type_name, "")))
         .refuses(if route.parent.is_some() { &[400, 404] } else { &[400] })
+}
+
+/// A filter is a text to compare with, or says what is shown beside the rest.
+fn filter_kind(name: &str) -> &'static str {
+    if name.starts_with("include_") { "boolean" } else { "string" }
 }
 
 fn showing(route: &'static RestRoute) -> Endpoint {
@@ -141,13 +146,7 @@ fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
 fn body_schema(action: &RestAction) -> Option<(Json, bool)> {
     let fields = match action.takes {
         ActionBody::Nothing => return None,
-        ActionBody::Texts => {
-            let schema = serde_json::json!({
-                "type": "object",
-                "additionalProperties": { "type": ["string", "null"] },
-            });
-            return Some((schema, false));
-        }
+        ActionBody::Texts => return Some((tags_body(), false)),
         ActionBody::Fields(fields) => fields,
     };
     let schema = |field: &ActionField| {

@@ -157,12 +157,22 @@ fn properties() -> Vec<(&'static str, PropertySchema)> {
         ("name", of(Kind::String, "What people call it.")),
         ("instructions", of(Kind::String, "The system text that its model is given.")),
         ("model", of(Kind::String, "The model, if not the provider's default.")),
-        ("tool_bindings", of(Kind::Array, "The tools it can call: objects with a `tool_id`.")),
+        (
+            "tool_bindings",
+            of(Kind::Array, "The tools it can call: objects with a `tool_id`.")
+                .shaped(super::objects(&["tool_id"])),
+        ),
         ("max_steps", of(Kind::Integer, "How many steps one generation may take.").default(20)),
         ("tool_choice", of(Kind::Any, "`auto`, `required`, or an object that names the one tool to call.")),
         ("stop_conditions", of(Kind::Array, "What ends a generation early.")),
-        ("active_tool_ids", of(Kind::Array, "The tools it may use now.").refers_to("tool")),
-        ("guardrail_ids", of(Kind::Array, "The guardrails on its calls.").refers_to("guardrail")),
+        (
+            "active_tool_ids",
+            of(Kind::Array, "The tools it may use now.").refers_to("tool").shaped(super::texts()),
+        ),
+        (
+            "guardrail_ids",
+            of(Kind::Array, "The guardrails on its calls.").refers_to("guardrail").shaped(super::texts()),
+        ),
         ("step_rules", of(Kind::Array, "What differs in single steps.")),
         ("boundary_policy", of(Kind::Object, "The most that its actions may do.")),
         ("temperature", of(Kind::Number, "How freely the model writes.")),

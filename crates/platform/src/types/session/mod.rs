@@ -146,7 +146,7 @@ impl PlatformType for Session {
                     .one_of(&["open", "closed"])
                     .default("open"),
             ),
-            ("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable()),
+            ("tags", tags::property()),
             (
                 "message_delay_seconds",
                 PropertySchema::new(Kind::Integer, "How long to wait for further messages.").nullable(),
@@ -157,7 +157,7 @@ impl PlatformType for Session {
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         super::check_least(properties, "inactivity_ttl_seconds", 0, &Path::root(), findings);
         super::check_least(properties, "message_delay_seconds", 0, &Path::root(), findings);
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
         check_tool_context(properties, findings);
     }
 
