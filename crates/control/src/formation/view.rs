@@ -8,7 +8,7 @@ use crate::authorise::Question;
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_iam::Srn;
-use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
+use formwork_model::{Failure, Json, OperationId, ProjectId, Row, RowStatus, StackId, Timestamp};
 use formwork_platform::page_where;
 use formwork_store::{ListQuery, Page, StoredObject};
 use std::collections::BTreeSet;
@@ -45,6 +45,22 @@ pub struct FormationView {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+/// The rows that tell something. One that never stood for anything tells why a deploy failed, or what
+/// it did not come to; once a deploy has worked, it is about nothing any more.
+fn worth_showing(mut rows: Vec<Row>, status: FormationStatus) -> Vec<Row> {
+    if matches!(status, FormationStatus::Creating | FormationStatus::Updating | FormationStatus::Failed) {
+        return rows;
+    }
+    let never_was = |row: &Row| {
+        matches!(row.status, RowStatus::Pending | RowStatus::Failed)
+            && row.current.is_none()
+            && row.deposed.is_empty()
+            && row.intent.is_none()
+    };
+    rows.retain(|row| !never_was(row));
+    rows
 }
 
 impl Control {
@@ -148,6 +164,7 @@ impl Control {
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
         let readable = self.readable_of(&record)?;
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
+        let rows = rows.map(|rows| worth_showing(rows, doc.status));
         Ok(FormationView {
             id,
             project_id: project,
