@@ -257,7 +257,7 @@ fn action_body(action: &RestAction, matches: &ArgMatches) -> Result<Option<Map<S
         ActionBody::Nothing => return Ok(None),
         ActionBody::Texts => {
             let text = matches.get_one::<String>(TEXTS).map_or("", String::as_str);
-            let Ok(Value::Object(texts)) = serde_json::from_str(text) else {
+            let Some(Value::Object(texts)) = json(text) else {
                 return Err(format!("`--{}` must be a JSON object", action.path));
             };
             members = texts;
@@ -311,8 +311,13 @@ fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
     parsed(property.kind, text)
 }
 
+/// A flag's text as JSON, by the rules that its request is read by.
+fn json(text: &str) -> Option<Value> {
+    formwork_api::json::parse(text.as_bytes(), formwork_api::json::REQUEST_DEPTH).ok()
+}
+
 fn parsed(kind: Kind, text: &str) -> Result<Value, &'static str> {
-    let parsed = || serde_json::from_str::<Value>(text).ok();
+    let parsed = || json(text);
     match kind {
         Kind::String => Ok(Value::from(text)),
         Kind::Any => Ok(parsed().unwrap_or_else(|| Value::from(text))),

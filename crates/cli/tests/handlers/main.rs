@@ -10,6 +10,7 @@ mod boot;
 mod decisions;
 mod kill;
 mod matrix;
+mod meanwhile;
 mod protocol;
 mod replacement;
 mod validation;

@@ -9,6 +9,7 @@ mod following;
 mod formations_of_rules;
 mod formations_of_types;
 mod going_along;
+mod hardening;
 mod imports;
 mod limits;
 mod lists;
