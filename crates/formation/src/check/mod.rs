@@ -13,10 +13,11 @@ pub(crate) use resources::{DELETION_POLICIES, LONGEST_ID, import_id};
 
 use crate::item::{Item, Name};
 use crate::report::Report;
-use crate::suggest::Suggest;
 use crate::template::{Declaration, Parameter};
 use crate::{Document, Template};
-use formwork_model::{Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span};
+use formwork_model::{
+    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span, Suggest,
+};
 use indexmap::IndexMap;
 use serde_json::Map;
 use std::sync::Arc;

@@ -3,10 +3,9 @@
 
 use super::{Checker, Labels};
 use crate::report::Report;
-use crate::suggest::Suggest;
 use crate::template::Parameter;
 use crate::walk::{Meaning, Names, Spot, Value};
-use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Span};
+use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Span, Suggest};
 use indexmap::IndexMap;
 use std::sync::Arc;
 

@@ -3,13 +3,11 @@
 
 mod csr;
 mod cycle;
-mod suggest;
 
 pub(crate) use csr::{Csr, Stuck, kahn};
 pub(crate) use cycle::shortest_cycle;
-pub(crate) use suggest::did_you_mean;
 
-use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Path, SourceMap};
+use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Path, SourceMap, Suggest};
 use rustc_hash::FxHashMap;
 
 /// A resource in the graph.
@@ -106,7 +104,7 @@ pub(crate) fn unknown_reference<'a>(
     };
     let error = Diagnostic::error(DiagnosticCode::UnknownReference, path.clone(), message);
     let error = error.at(source.place(path));
-    match did_you_mean(to, labels) {
+    match Suggest::default().hint(to, labels) {
         Some(hint) => error.hint(hint),
         None => error,
     }

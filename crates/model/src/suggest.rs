@@ -1,8 +1,11 @@
 //! "Did you mean": the nearest of the names that exist.
 
-/// Finds near names, within a budget: a template with very many names and very many mistakes must
-/// not cost their product.
-pub(crate) struct Suggest {
+/// Finds near names: at most about a third of the letters differ, case and the marks between words
+/// aside. The one rule for every "did you mean".
+///
+/// It works within a budget: a text with very many names and very many mistakes must not cost their
+/// product. One `Suggest` serves all mistakes of a text.
+pub struct Suggest {
     budget: usize,
 }
 
@@ -19,7 +22,7 @@ impl Default for Suggest {
 
 impl Suggest {
     /// The candidate nearest to a name that does not exist.
-    pub(crate) fn nearest<'c>(
+    pub fn nearest<'c>(
         &mut self,
         wrong: &str,
         candidates: impl IntoIterator<Item = &'c str>,
@@ -49,11 +52,7 @@ impl Suggest {
     }
 
     /// The hint that names the nearest candidate.
-    pub(crate) fn hint<'c>(
-        &mut self,
-        wrong: &str,
-        candidates: impl IntoIterator<Item = &'c str>,
-    ) -> Option<String> {
+    pub fn hint<'c>(&mut self, wrong: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<String> {
         self.nearest(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
     }
 }
