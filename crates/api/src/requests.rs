@@ -3,6 +3,7 @@
 
 #![allow(unused_qualifications, reason = "the schema derive names types by their full paths")]
 
+use crate::TraceContentMode;
 use formwork_model::Json;
 use indexmap::IndexMap;
 use serde::de::{Error as _, Unexpected};
@@ -219,6 +220,36 @@ pub struct CreateProject {
     /// The name, unique.
     #[schema(min_length = 1, max_length = 255)]
     pub name: String,
+}
+
+/// The body of `PATCH /projects/{project_id}`: what is absent stays, null is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UpdateProject {
+    /// The name, unique.
+    #[schema(min_length = 1, max_length = 255)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub name: Option<String>,
+    /// The guardrails on all calls of its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrail_ids: Option<Vec<String>>,
+    /// How many runs a runtime may carry out at once; null is any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    pub max_concurrent_runs: Option<u64>,
+    /// The model route of agents and chats that name neither a provider nor a route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_model_route_id: Option<String>,
+    /// Whether reads are in the audit too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit_reads_enabled: Option<bool>,
+    /// After how many days the content of generations and traces is purged; null is never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 36_500)]
+    pub trace_content_retention_days: Option<u64>,
+    /// Whether the content of generations and traces is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_content_mode: Option<TraceContentMode>,
 }
 
 /// The body of `POST /tokens`.

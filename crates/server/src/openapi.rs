@@ -126,12 +126,17 @@ pub(crate) fn reference(name: &str) -> Json {
 
 /// The schema of a page of a list.
 pub(crate) fn page_of(item: &str) -> Json {
+    page_of_schema(&reference(item))
+}
+
+/// The same, of items with this schema.
+pub(crate) fn page_of_schema(item: &Json) -> Json {
     let count = || json!({ "type": "integer", "minimum": 0 });
     json!({
         "type": "object",
         "required": ["data", "total", "limit", "offset"],
         "properties": {
-            "data": { "type": "array", "items": reference(item) },
+            "data": { "type": "array", "items": item },
             "total": count(),
             "limit": count(),
             "offset": count(),
@@ -177,6 +182,7 @@ fn schemas() -> Map<String, Json> {
     add::<wire::WaitingFor>(&mut all);
     add::<wire::OperationEnd>(&mut all);
     add::<wire::CreateProject>(&mut all);
+    add::<wire::UpdateProject>(&mut all);
     add::<wire::Project>(&mut all);
     add::<wire::CreateToken>(&mut all);
     add::<wire::Token>(&mut all);

@@ -9,6 +9,7 @@ use formwork_model::{
     Cause, Condition, Event, EventAction, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row,
     Secret, Step, Timestamp,
 };
+use formwork_platform::TraceContentMode;
 use std::sync::Arc;
 
 /// What messages call a template that came as text.
@@ -292,9 +293,19 @@ pub(crate) fn waiting(waiting: &Waiting) -> wire::WaitingFor {
 }
 
 pub(crate) fn project(project: control::Project) -> wire::Project {
+    let settings = project.settings;
     wire::Project {
         id: project.id.to_string(),
         name: project.name,
+        guardrail_ids: settings.guardrail_ids,
+        max_concurrent_runs: settings.max_concurrent_runs,
+        default_model_route_id: settings.default_model_route_id,
+        audit_reads_enabled: settings.audit_reads_enabled,
+        trace_content_retention_days: settings.trace_content_retention_days,
+        trace_content_mode: match settings.trace_content_mode {
+            TraceContentMode::Full => wire::TraceContentMode::Full,
+            TraceContentMode::None => wire::TraceContentMode::None,
+        },
         created_at: project.created_at.into(),
         updated_at: project.updated_at.into(),
     }

@@ -146,6 +146,8 @@ pub(crate) enum Static {
     /// Delete an empty project
     DeleteProject(ProjectId),
     /// List tokens
+    /// Change a project's name and settings; `null` sets the default again
+    UpdateProject(UpdateProject),
     ListTokens(Page),
     /// Make a token; it is shown this once
     CreateToken(CreateToken),
@@ -285,6 +287,34 @@ pub(crate) struct TokenId {
 
 impl TokenId {
     pub(crate) fn get(&self) -> &str {
+        /// What is to change of a project; `null` is the default.
+        #[derive(Debug, Args)]
+        pub(crate) struct UpdateProject {
+            #[command(flatten)]
+            pub(crate) project: ProjectId,
+            /// Its name, unique
+            #[arg(long)]
+            pub(crate) name: Option<String>,
+            /// The guardrails on all calls of its agents, as an array of ids
+            #[arg(long, value_name = "JSON")]
+            pub(crate) guardrail_ids: Option<String>,
+            /// How many runs a runtime may carry out at once
+            #[arg(long, value_name = "N")]
+            pub(crate) max_concurrent_runs: Option<String>,
+            /// The model route of agents and chats that name neither a provider nor a route
+            #[arg(long, value_name = "ID")]
+            pub(crate) default_model_route_id: Option<String>,
+            /// Whether reads are in the audit too
+            #[arg(long, value_name = "BOOL")]
+            pub(crate) audit_reads_enabled: Option<String>,
+            /// After how many days the content of generations and traces is purged
+            #[arg(long, value_name = "N")]
+            pub(crate) trace_content_retention_days: Option<String>,
+            /// Whether the content of generations and traces is kept: `full` or `none`
+            #[arg(long, value_name = "MODE")]
+            pub(crate) trace_content_mode: Option<String>,
+        }
+
         self.id.as_deref().or(self.token_id.as_deref()).unwrap_or_default()
     }
 }

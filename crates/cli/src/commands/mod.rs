@@ -94,7 +94,12 @@ fn need(command: &Command) -> Need {
             | Static::ListAuditEntries(_),
         ) => Need::Read,
         Command::Static(Static::WatchOperation(_)) => Need::Follow,
-        Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => {
+        Command::Resource(call)
+            if matches!(
+                call.action,
+                Resource::List { .. } | Resource::Get { .. } | Resource::Related { .. }
+            ) =>
+        {
             Need::Read
         }
         _ => Need::Write,
@@ -135,6 +140,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::DeleteToken(token) => basics::delete(session, "/tokens", token.get()).await,
         Static::Login(arguments) => users::login(session, &arguments).await,
         Static::BootstrapUser(arguments) => users::bootstrap(session, &arguments).await,
+        Static::UpdateProject(arguments) => basics::update_project(session, &arguments).await,
         Static::GetCurrentUser => basics::show_at(session, "/users/me").await,
         Static::ListUsers(page) => basics::list(session, "/users", &page).await,
         Static::CreateUser(arguments) => users::create(session, &arguments).await,

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 /// How often an agent looks for operations that nobody carries on.
 const RECOVER: Duration = Duration::from_secs(5);
+/// How often content that is kept no longer is looked for.
+const PURGE: Duration = Duration::from_secs(60 * 60);
 /// How often a process that is about to leave looks whether it may.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -55,6 +57,9 @@ impl Host {
         let Some(host) = Self::serve(settings, holder, None).await? else { return Ok(None) };
         if need.recovers() {
             host.recover(need == Need::Write).await?;
+        }
+        if need == Need::Write {
+            host.purge().await;
         }
         Ok(Some(host))
     }
@@ -171,7 +176,12 @@ impl Host {
     /// what others leave: another machine's process that died, or an operation of its own that had to
     /// be given up while the store was away.
     pub(crate) async fn serve_until(mut self, stop: &mut StopRequest) {
+        let mut purged: Option<Instant> = None;
         loop {
+            if purged.is_none_or(|purged| purged.elapsed() > PURGE) {
+                purged = Some(Instant::now());
+                self.purge().await;
+            }
             tokio::select! {
                 () = stop.wait() => break,
                 () = tokio::time::sleep(RECOVER) => {}
@@ -184,6 +194,18 @@ impl Host {
             }
         }
         self.stop().await;
+    }
+
+    /// Purges what its project keeps no longer.
+    async fn purge(&self) {
+        match self.control.purge_expired_content().await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "purged the content of old generations and traces"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "cannot purge the content of old generations and traces"
+            ),
+        }
     }
 
     async fn stop(&mut self) {

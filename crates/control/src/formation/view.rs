@@ -85,7 +85,9 @@ impl Control {
     /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
     pub async fn get_formation(&self, p: &Principal, id: &StackId) -> Result<FormationView, ControlError> {
         let record = self.formation_record(p, id).await?;
-        Self::demand(p, &record.question("formations:GetFormation"))?;
+        let question = record.question("formations:GetFormation");
+        self.audit_read(p, &question, id.as_str()).await?;
+        Self::demand(p, &question)?;
         let rows = self.reader.rows(id).await?;
         self.view(record, Some(rows))
     }
@@ -114,6 +116,7 @@ impl Control {
         offset: usize,
     ) -> Result<Page<FormationView>, ControlError> {
         let projects = self.reach(p, project, "formations:ListFormations", super::SRN_TYPE).await?;
+        self.audit_list(p, projects.as_deref(), "formations:ListFormations", super::SRN_TYPE).await?;
         if projects.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Page { items: Vec::new(), total: 0 });
         }

@@ -3,7 +3,7 @@
 use super::{check_least, name_key};
 use crate::{
     Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, RestRoute,
-    UpdateMode, references,
+    UpdateMode, project, references,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
 use formwork_store::UniqueKey;
@@ -30,11 +30,27 @@ static ROUTE: RestRoute = RestRoute {
     ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 1] = [Dependents {
-    type_name: "agent",
-    fields: &["model_route_id"],
-    rule: DependentRule::Block { code: WireCode::ModelRouteHasDependents, count: "agentCount", force: false },
-}];
+static DEPENDENTS: [Dependents; 2] = [
+    Dependents {
+        type_name: "agent",
+        fields: &["model_route_id"],
+        rule: DependentRule::Block {
+            code: WireCode::ModelRouteHasDependents,
+            count: "agentCount",
+            force: false,
+        },
+    },
+    // As its default route.
+    Dependents {
+        type_name: project::TYPE,
+        fields: &[project::DEFAULT_ROUTE],
+        rule: DependentRule::Block {
+            code: WireCode::ModelRouteHasDependents,
+            count: "projectCount",
+            force: false,
+        },
+    },
+];
 
 impl PlatformType for ModelRoute {
     fn define(&self) -> Definition {

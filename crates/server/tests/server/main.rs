@@ -17,6 +17,7 @@ mod matrix;
 mod openapi;
 mod owners;
 mod people;
+mod projects;
 mod purge;
 mod random;
 mod revisions;

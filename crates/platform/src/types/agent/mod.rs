@@ -6,8 +6,8 @@ mod loop_rules;
 use super::model_choice;
 use super::{check_known, check_least, check_texts};
 use crate::{
-    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference,
-    RestRoute, UpdateMode, references,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, ProjectSettings, RefKind,
+    Reference, Refusal, RestRoute, TraceContentMode, UpdateMode, references,
     versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
@@ -126,10 +126,15 @@ impl PlatformType for Agent {
     fn admit(
         &self,
         tx: &mut dyn DomainTx,
-        _project: &ProjectId,
+        project: &ProjectId,
         properties: &Json,
     ) -> Result<(), DomainError> {
-        model_choice::admit(tx, properties, "An agent", "an ai_provider_id or a model_route_id")
+        model_choice::admit(tx, project, properties, "An agent", self.model_bindings())?;
+        refuse_content(tx, project, properties)
+    }
+
+    fn model_bindings(&self) -> &'static [&'static str] {
+        &["ai_provider_id", "model_route_id"]
     }
 
     fn versioned(&self) -> Option<&'static Versions> {
@@ -191,6 +196,17 @@ fn properties() -> Vec<(&'static str, PropertySchema)> {
         ("knowledge_config", of(Kind::Object, "What it knows and where it remembers.")),
         ("output_schema", of(Kind::Object, "The JSON Schema of its answers.")),
     ]
+}
+
+/// An agent can keep less than its project does, not more.
+fn refuse_content(tx: &mut dyn DomainTx, project: &ProjectId, properties: &Json) -> Result<(), DomainError> {
+    let asks = properties.get("trace_content_mode").is_some_and(|mode| mode == "full");
+    if asks && ProjectSettings::within(tx, project)?.trace_content_mode == TraceContentMode::None {
+        let message =
+            "trace_content_mode 'full' is not possible: the project's trace_content_mode is 'none'.";
+        return Err(Refusal::new(WireCode::ValidationFailed, message).into());
+    }
+    Ok(())
 }
 
 /// Provider, route and model exclude each other in part.

@@ -52,8 +52,11 @@ static ROUTE: RestRoute = RestRoute {
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "agent_id", "actor_id", "status"],
     actions: &[
-        RestAction::post("fork", fork::FORK).taking(ActionBody::Fields(&fork::FIELDS)).answering(201),
-        RestAction::get("forks", fork::FORKS),
+        RestAction::post("fork", fork::FORK)
+            .taking(ActionBody::Fields(&fork::FIELDS))
+            .answering(201)
+            .reading(),
+        RestAction::list("forks", fork::FORKS, fork::FORKED),
         TAGS[0],
         TAGS[1],
         TAGS[2],
@@ -176,7 +179,6 @@ impl PlatformType for Session {
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
             fork::FORK => fork::fork(tx, &act),
-            fork::FORKS => fork::forks(tx, &act),
             _ => tags::act(tx, &act),
         }
     }
