@@ -1,5 +1,6 @@
 //! What can be typed: clap types only, and the spelling of flags.
 
+mod files;
 mod formation;
 mod pkl;
 mod resource;
@@ -7,6 +8,7 @@ mod spelling;
 mod user;
 
 pub(crate) use formation::{
+pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
     FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
     ValidateFormation,
@@ -144,10 +146,20 @@ pub(crate) enum Static {
     /// Show a project
     GetProject(ProjectId),
     /// Delete an empty project
-    DeleteProject(ProjectId),
-    /// List tokens
     /// Change a project's name and settings; `null` sets the default again
     UpdateProject(UpdateProject),
+    DeleteProject(ProjectId),
+    /// List tokens
+    /// Show a project's price list
+    GetProjectPrices(ProjectPrices),
+    /// Set prices of a project
+    UpdateProjectPrices(UpdateProjectPrices),
+    /// Upload a file with its bytes
+    UploadFile(UploadFile),
+    /// Download the bytes of a file
+    DownloadFile(DownloadFile),
+    /// Check the graph of an orchestration without making one
+    ValidateOrchestration(ValidateOrchestration),
     ListTokens(Page),
     /// Make a token; it is shown this once
     CreateToken(CreateToken),
@@ -274,19 +286,6 @@ pub(crate) struct CreateToken {
     pub(crate) project_id: Option<String>,
 }
 
-/// Names a token.
-#[derive(Debug, Args)]
-pub(crate) struct TokenId {
-    /// The token's id (`token_…`)
-    #[arg(value_name = "TOKEN_ID", required_unless_present = "token_id")]
-    id: Option<String>,
-    /// The token's id (`token_…`)
-    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
-    token_id: Option<String>,
-}
-
-impl TokenId {
-    pub(crate) fn get(&self) -> &str {
 /// What is to change of a project; `null` is the default.
 #[derive(Debug, Args)]
 pub(crate) struct UpdateProject {
@@ -316,6 +315,19 @@ pub(crate) struct UpdateProject {
 }
 
         self.id.as_deref().or(self.token_id.as_deref()).unwrap_or_default()
+/// Names a token.
+#[derive(Debug, Args)]
+pub(crate) struct TokenId {
+    /// The token's id (`token_…`)
+    #[arg(value_name = "TOKEN_ID", required_unless_present = "token_id")]
+    id: Option<String>,
+    /// The token's id (`token_…`)
+    #[arg(long, visible_alias = "id", value_name = "ID", conflicts_with = "id")]
+    token_id: Option<String>,
+}
+
+impl TokenId {
+    pub(crate) fn get(&self) -> &str {
     }
 }
 
