@@ -5,10 +5,11 @@ mod formation;
 mod pkl;
 mod resource;
 mod spelling;
+mod subjects;
 mod user;
 
-pub(crate) use formation::{
 pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
+pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
     FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
     ValidateFormation,
@@ -145,11 +146,10 @@ pub(crate) enum Static {
     CreateProject(CreateProject),
     /// Show a project
     GetProject(ProjectId),
-    /// Delete an empty project
     /// Change a project's name and settings; `null` sets the default again
     UpdateProject(UpdateProject),
+    /// Delete an empty project
     DeleteProject(ProjectId),
-    /// List tokens
     /// Show a project's price list
     GetProjectPrices(ProjectPrices),
     /// Set prices of a project
@@ -160,6 +160,7 @@ pub(crate) enum Static {
     DownloadFile(DownloadFile),
     /// Check the graph of an orchestration without making one
     ValidateOrchestration(ValidateOrchestration),
+    /// List tokens
     ListTokens(Page),
     /// Make a token; it is shown this once
     CreateToken(CreateToken),
@@ -314,7 +315,6 @@ pub(crate) struct UpdateProject {
     pub(crate) trace_content_mode: Option<String>,
 }
 
-        self.id.as_deref().or(self.token_id.as_deref()).unwrap_or_default()
 /// Names a token.
 #[derive(Debug, Args)]
 pub(crate) struct TokenId {
@@ -328,6 +328,7 @@ pub(crate) struct TokenId {
 
 impl TokenId {
     pub(crate) fn get(&self) -> &str {
+        self.id.as_deref().or(self.token_id.as_deref()).unwrap_or_default()
     }
 }
 
@@ -471,7 +472,8 @@ const NOT_SOAT: &[&str] = &[
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Evaluating a small module takes less time than making the commands of all resource types.
-    let mut tree = if calls_pkl(arguments.iter().cloned()) { Cli::command() } else { command_tree() };
+    let is_pkl = calls_pkl(arguments.iter().cloned());
+    let mut tree = if is_pkl { Cli::command() } else { command_tree() };
     let mut arguments = arguments.into_iter();
     let program = arguments.next().unwrap_or_else(|| "formwork".into());
     if family(&program) == Family::Soat {
@@ -479,6 +481,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Inv
             let hidden = NOT_SOAT.contains(&command.get_name());
             command.hide(hidden)
         });
+    }
+    if !is_pkl {
+        tree = subjects::by_subject(tree);
     }
     let line = std::iter::once(program).chain(spelling::normalised(arguments));
     let matches = tree.try_get_matches_from_mut(line)?;
