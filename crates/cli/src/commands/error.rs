@@ -26,6 +26,9 @@ pub(crate) enum CommandError {
     /// A file can't be read.
     #[error("cannot read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
+    /// A file can't be written.
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
     /// A file that must not be empty is.
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },

@@ -48,7 +48,11 @@ pub(crate) fn required_template(arguments: &TemplateArgs) -> Result<SourceText, 
     })
 }
 
-fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
+/// Reads a source to its end.
+///
+/// # Errors
+/// It can't be read, or has more bytes than it may.
+pub(super) fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     source
         .take(limit + 1)

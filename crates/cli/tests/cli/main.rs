@@ -10,6 +10,7 @@ mod crud;
 mod deploy;
 mod drift;
 mod failure;
+mod files;
 mod help;
 mod hostile;
 mod import;
