@@ -13,10 +13,10 @@ use formwork_control::{Control, Gate};
 use formwork_model::Json;
 use formwork_platform::openapi_schemas;
 
-/// What a check takes: what an orchestration has.
-const FIELDS: [&str; 8] =
-    ["project_id", "name", "description", "nodes", "edges", "state_schema", "input_schema", "version_label"];
-
+/// What a check takes: what an orchestration has, without the label of a version.
+const FIELDS: [&str; 7] =
+    ["project_id", "name", "description", "nodes", "edges", "state_schema", "input_schema"];
+/// What must be there to be checked.
 const REQUIRED: [&str; 2] = ["nodes", "edges"];
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -39,6 +39,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// An orchestration of which only the graph must be there.
 fn body() -> Json {
     let mut body = openapi_schemas().shift_remove("orchestration").map(|all| all.create).unwrap_or_default();
+    if let Some(properties) = body["properties"].as_object_mut() {
+        properties.retain(|name, _| FIELDS.contains(&name.as_str()));
+    }
     body["required"] = serde_json::json!(REQUIRED);
     body
 }
