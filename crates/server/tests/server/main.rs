@@ -15,6 +15,7 @@ mod lists;
 mod matrix;
 mod openapi;
 mod owners;
+mod past_bugs;
 mod people;
 mod purge;
 mod random;
