@@ -12,5 +12,6 @@ mod kill;
 mod matrix;
 mod protocol;
 mod replacement;
+mod rollback;
 mod validation;
 mod world;
