@@ -14,4 +14,5 @@ mod protocol;
 mod replacement;
 mod rollback;
 mod validation;
+mod wire;
 mod world;

@@ -22,6 +22,7 @@ mod random;
 mod revisions;
 mod routes;
 mod saved_plans;
+mod seed;
 mod shapes;
 mod sockets;
 mod tags;
