@@ -241,15 +241,18 @@ fn planned_step(step: &Step) -> wire::PlannedStep {
 /// (`formations-behaviour.md` §1.3, "FormationEvent").
 fn formation_event(event: &Event) -> Option<wire::FormationEvent> {
     let subject = event.subject.as_ref()?;
-    matches!(event.status, EventStatus::Succeeded | EventStatus::Failed).then(|| wire::FormationEvent {
+    // An object that a rollback had to leave is left, and the history says why.
+    let kept = event.action == EventAction::RollbackSkipped;
+    let status = if kept { EventStatus::Succeeded } else { event.status };
+    matches!(status, EventStatus::Succeeded | EventStatus::Failed).then(|| wire::FormationEvent {
         timestamp: event.at.into(),
         logical_id: subject.label.to_string(),
         resource_type: subject.type_name.to_string(),
         action: event.action,
-        status: event.status,
+        status,
         physical_resource_id: event.native_id.as_ref().map(ToString::to_string),
         error: event.failure.as_ref().map(|failure| failure.message.clone()),
-        note: event.note.clone().filter(|_| event.action == EventAction::Decide),
+        note: event.note.clone().filter(|_| kept || event.action == EventAction::Decide),
     })
 }
 

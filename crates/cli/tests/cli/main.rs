@@ -25,6 +25,7 @@ mod records;
 mod revisions;
 mod secrets;
 mod seed;
+mod seed_shell;
 mod terminal;
 mod users;
 mod wording;

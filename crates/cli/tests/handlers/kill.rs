@@ -6,7 +6,7 @@ use crate::decisions::in_doubt;
 use crate::golden;
 use crate::world::{World, one, scrubbed};
 use formwork_example_handler::Deed;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Kills the process that carries a command out, at the moment when the handler has been asked.
 fn killed_during(world: &World, operation: &str, act: bool, arguments: &[&str]) {
@@ -59,6 +59,70 @@ fn a_create_that_was_cut_off_is_repeated_by_a_person_and_by_nobody_else() {
     world.update(&id, &one("a", "sms")).ok();
     assert_eq!(world.changes_asked(), ["create", "create"]);
     assert_eq!(world.channels(), ["chan_1"], "INV-2");
+}
+
+/// The handler was asked and did nothing: the repetition makes the one object that there is.
+#[test]
+fn a_create_that_was_cut_off_without_effect_is_made_once() {
+    let world = World::new();
+    world.home.write("template.json", one("a", "sms").to_string());
+    let create = ["create-formation", "--name", "s", "--template-file", "template.json"];
+    killed_during(&world, "create", false, &create);
+    let id = only_formation(&world);
+    drop(recovered(&world, &id));
+    assert_eq!(world.changes_asked(), ["create"], "recovery repeats nothing");
+    world.update(&id, &one("a", "sms")).ok();
+    assert_eq!(world.channels(), ["chan_1"], "INV-2");
+    let keys: Vec<_> = world.handler.seen().into_iter().filter(|seen| seen.operation == "create").collect();
+    assert_eq!((keys.len(), &keys[0].key), (2, &keys[1].key));
+    world.home.run(&["delete-formation", &id]).ok();
+    assert!(world.channels().is_empty());
+}
+
+/// Killed while it takes back what it made: another process goes on with that.
+#[test]
+fn a_rollback_that_was_cut_off_is_finished_by_another() {
+    for act in [true, false] {
+        let world = World::new();
+        let mut template = one("a", "sms");
+        template["resources"]["Bad"] = json!({
+            "type": "ai_provider", "depends_on": ["Chan"],
+            "properties": { "name": "p", "provider": "openai", "default_model": "m", "secret_id": "sec_missing" },
+        });
+        world.home.write("template.json", template.to_string());
+        let create = ["create-formation", "--name", "s", "--template-file", "template.json"];
+        killed_during(&world, "delete", act, &create);
+        let id = only_formation(&world);
+        drop(recovered(&world, &id));
+        let shown = world.home.json(&["get-formation", &id]);
+        assert_eq!(
+            (&shown["status"], &shown["error"]["code"]),
+            (&json!("failed"), &json!("SECRET_NOT_FOUND"))
+        );
+        world.update(&id, &one("a", "sms")).ok();
+        assert_eq!(world.channels().len(), 1, "{:?}", world.changes_asked());
+        world.home.run(&["delete-formation", &id]).ok();
+        assert!(world.channels().is_empty(), "{:?}", world.changes_asked());
+    }
+}
+
+/// Killed while it disposes of what was replaced: the old object is not forgotten.
+#[test]
+fn a_disposal_that_was_cut_off_is_finished_by_another() {
+    for act in [true, false] {
+        let world = World::new();
+        let id = world.deployed(&one("a", "sms"));
+        world.home.write("template.json", one("a", "discord").to_string());
+        let update = ["update-formation", "--formation-id", &id, "--template-file", "template.json"];
+        killed_during(&world, "delete", act, &update);
+        drop(recovered(&world, &id));
+        world.update(&id, &one("a", "discord")).ok();
+        assert_eq!(world.channels(), ["chan_2"], "{:?}", world.changes_asked());
+        let shown = world.home.json(&["get-formation", &id]);
+        assert_eq!((&shown["status"], &shown["error"]), (&json!("active"), &Value::Null));
+        world.home.run(&["delete-formation", &id]).ok();
+        assert!(world.channels().is_empty());
+    }
 }
 
 #[test]

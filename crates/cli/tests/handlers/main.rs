@@ -13,5 +13,7 @@ mod matrix;
 mod meanwhile;
 mod protocol;
 mod replacement;
+mod rollback;
 mod validation;
+mod wire;
 mod world;

@@ -37,7 +37,7 @@ mod workflow;
 pub use api_key::ApiKeyRecord;
 
 use crate::{Findings, Node, PlatformType, node::GAP, versions};
-use formwork_model::{DiagnosticCode, Json, Path};
+use formwork_model::{DiagnosticCode, Json, Path, WireCode};
 use formwork_store::UniqueKey;
 use serde_json::json;
 
@@ -121,10 +121,15 @@ fn check_text_members(bag: Option<Node<'_>>, at: &Path, findings: &mut Findings)
 
 /// Reports members of an object that it does not have.
 fn check_known(bag: Node<'_>, known: &[&str], at: &Path, findings: &mut Findings) {
+    check_known_as(WireCode::ValidationFailed, bag, known, at, findings);
+}
+
+/// The same, with a wire code of the type's own.
+fn check_known_as(wire: WireCode, bag: Node<'_>, known: &[&str], at: &Path, findings: &mut Findings) {
     for (name, _) in bag.members() {
         if !known.contains(&name) {
             let message = format!("Unknown {at} field '{name}'. Allowed: {}", known.join(", "));
-            findings.error(DiagnosticCode::UnknownKey, at.key(name), message);
+            findings.coded(wire, DiagnosticCode::UnknownKey, at.key(name), message);
         }
     }
 }
