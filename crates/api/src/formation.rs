@@ -95,6 +95,9 @@ pub struct FormationResource {
     pub physical_resource_id: Option<String>,
     /// How far it is.
     pub status: ResourceStatus,
+    /// The annotations of its declaration, as they were written; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Json>,
 }
 
 /// How far a resource is (seed 4, "Resource Lifecycle").

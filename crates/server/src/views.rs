@@ -181,6 +181,7 @@ fn resource(row: &Row) -> wire::FormationResource {
         resource_type: row.type_name.to_string(),
         physical_resource_id: row.current.as_ref().map(|object| object.native_id.to_string()),
         status: row.status.into(),
+        metadata: row.metadata.clone(),
     }
 }
 

@@ -10,6 +10,21 @@ fn row<'f>(formation: &'f Json, label: &str) -> &'f Json {
     rows.iter().find(|row| row["logical_id"] == label).expect("a row")
 }
 
+/// "metadata — arbitrary key/value stored on the resource record"
+#[tokio::test]
+async fn the_metadata_of_a_declaration_is_on_the_record_of_its_resource() {
+    let world = World::new().await;
+    let mut template = memories(1);
+    let metadata = json!({ "ownedBy": "Team_A", "ticket": { "id": 7, "raw": { "ref": "M0" } } });
+    template["resources"]["M0"]["metadata"] = metadata.clone();
+    let formation = world.deployed(&template).await;
+    let path = format!("/formations/{formation}");
+    assert_eq!(row(&world.get(&path).await.body, "M0")["metadata"], metadata, "kept as it is, unresolved");
+    template["resources"]["M0"]["metadata"] = json!({ "ownedBy": "Team_B" });
+    let changed = world.redeploy(&formation, &template).await;
+    assert_eq!(row(&changed, "M0")["metadata"], json!({ "ownedBy": "Team_B" }), "{changed:#}");
+}
+
 /// "A ${Name} token inside a sub resolves to: the parameter's value …; the physical public ID …;
 /// itself (left literal), when Name starts with body."
 #[tokio::test]

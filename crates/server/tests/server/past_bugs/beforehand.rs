@@ -28,9 +28,13 @@ async fn a_value_that_is_not_allowed_is_refused_by_every_call_whatever_the_type(
             for allowed in property.allowed.iter().filter_map(Json::as_str) {
                 assert!(told.contains(allowed), "{type_name}.{name} names {allowed}: {told}");
             }
-            for (path, name) in [("/formations/plan", None), ("/formations", Some("s"))] {
-                let refused = world.post(path, json!({ "template": template, "name": name })).await;
+            let create = json!({ "name": "s", "template": template });
+            for (path, body) in
+                [("/formations/plan", json!({ "template": template })), ("/formations", create)]
+            {
+                let refused = world.post(path, body).await;
                 assert_eq!(refused.outcome(), (400, "VALIDATION_FAILED"), "{type_name}: {}", refused.text);
+                assert_eq!(refused.message(), "Invalid template");
             }
             checked += 1;
         }
