@@ -15,7 +15,8 @@ pub enum TraceContentMode {
     None,
 }
 
-/// A project (`formations-behaviour.md` §6.2).
+/// A project (`formations-behaviour.md` §6.2). A server from before there were settings leaves them
+/// out of its answers; then they are what they are by default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Project {
     /// Public id (`proj_…`).
@@ -23,6 +24,8 @@ pub struct Project {
     /// The name, unique.
     pub name: String,
     /// The guardrails on all calls of its agents.
+    #[serde(default)]
+    #[schema(required)]
     pub guardrail_ids: Vec<String>,
     /// How many runs a runtime may carry out at once; null is any number.
     #[schema(required)]
@@ -31,11 +34,15 @@ pub struct Project {
     #[schema(required)]
     pub default_model_route_id: Option<String>,
     /// Whether reads are in the audit too.
+    #[serde(default)]
+    #[schema(required)]
     pub audit_reads_enabled: bool,
     /// After how many days the content of generations and traces is purged; null is never.
     #[schema(required)]
     pub trace_content_retention_days: Option<u64>,
     /// Whether the content of generations and traces is kept.
+    #[serde(default)]
+    #[schema(required)]
     pub trace_content_mode: TraceContentMode,
     /// When it was made.
     pub created_at: Time,

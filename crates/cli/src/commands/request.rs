@@ -31,7 +31,10 @@ pub(crate) fn template(arguments: &TemplateArgs) -> Result<Option<SourceText>, C
         let file = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
         (path.display().to_string(), read(file, path, MAX_TEMPLATE)?)
     };
-    let text = String::from_utf8(bytes).map_err(|error| not_utf8(&name, error.as_bytes()))?;
+    let text = String::from_utf8(bytes).map_err(|error| not_carried(&name, error.as_bytes()))?;
+    if text.contains('\0') {
+        return Err(not_carried(&name, text.as_bytes()));
+    }
     if text.trim().is_empty() {
         return Err(CommandError::Empty { path: path.clone() });
     }
@@ -64,9 +67,9 @@ pub(super) fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec
     Ok(bytes)
 }
 
-/// Why a text that a JSON request can't carry is none: the same diagnostic, with its place, that the
+/// Why a file that a JSON request can't carry (it is not UTF-8, or holds U+0000) is no template: the same diagnostic, with its place, that the
 /// server would give if it could be shown the bytes.
-fn not_utf8(name: &str, bytes: &[u8]) -> CommandError {
+fn not_carried(name: &str, bytes: &[u8]) -> CommandError {
     let parsed = formwork_formation::parse(name, bytes, &formwork_formation::Limits::default());
     let map = Box::new(formwork_formation::text_only(name, bytes));
     CommandError::Encoding { diagnostics: parsed.err().unwrap_or_default(), map }

@@ -53,16 +53,16 @@ pub(crate) fn print_syntax(name: &str, source: &str, diagnostics: &[pkl_parser::
         let lead = before.rsplit('\n').next().unwrap_or_default();
         let shown = source.lines().nth(line - 1).unwrap_or_default();
         let meant = diagnostic.span.text(source).lines().next().unwrap_or_default();
-        let margin = text::columns(lead) + line.to_string().len() + 3;
+        // Not by a width of the format: those end at 65,535, and lines need not.
+        let margin = " ".repeat(text::columns(lead) + line.to_string().len() + 3);
         let caret = "^".repeat(text::columns(meant).max(1));
         let heading = "error".style(Styles::new().error);
         let column = lead.chars().count() + 1;
         say(format_args!(
-            "{heading}: {}\n  --> {}:{line}:{column}\n{line} | {}\n{:margin$}{caret}",
+            "{heading}: {}\n  --> {}:{line}:{column}\n{line} | {}\n{margin}{caret}",
             text::lines(&diagnostic.message),
             text::lines(name),
             text::lines(shown),
-            "",
         ));
         print_hint(diagnostic.hint.as_deref());
     }

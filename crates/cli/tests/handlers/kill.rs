@@ -13,11 +13,14 @@ fn killed_during(world: &World, operation: &str, act: bool, arguments: &[&str]) 
     let before = world.asked().iter().filter(|asked| asked.starts_with(operation)).count();
     world.misbehave(operation, act, Deed::Hang);
     let mut child = world.home.command(arguments).spawn().expect("it starts");
-    wait_for("the handler to be asked", || {
-        world.asked().iter().filter(|asked| asked.starts_with(operation)).count() > before
+    let asked = || world.asked().iter().filter(|asked| asked.starts_with(operation)).count() > before;
+    wait_for("the handler to be asked, or the command to end", || {
+        asked() || child.try_wait().is_ok_and(|ended| ended.is_some())
     });
-    child.kill().expect("it can be killed");
-    drop(finish(child));
+    // It may have ended by itself; then what it said is why.
+    let _ = child.kill();
+    let ran = finish(child);
+    assert!(asked(), "the handler was not asked to {operation}: {}", ran.stderr);
     world.handler.behave();
 }
 

@@ -34,7 +34,7 @@ fn a_tag_that_is_taken_away_before_the_step_is_not_put_back() {
         world.changes_asked().iter().any(|asked| asked.starts_with("update"))
     });
     world.home.run(&["update-document", &document, "--tags", r#"{"team": "blue"}"#]).ok();
-    let ran = finish(child).exits(1);
+    let ran = finish(child).exits(3);
     assert!(ran.stderr.contains("DRIFTED"), "{}", ran.stderr);
     let shown = world.home.json(&["get-document", &document]);
     assert_eq!((&shown["tags"], &shown["content"]), (&json!({ "team": "blue" }), &json!("first")));
