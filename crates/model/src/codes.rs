@@ -163,6 +163,16 @@ codes! {
         PolicyHasDependents = "POLICY_HAS_DEPENDENTS",
         /// Tasks of the workflow are still open.
         WorkflowHasOpenTasks = "WORKFLOW_HAS_OPEN_TASKS",
+        /// A task's payload is not what its workflow takes.
+        TaskPayloadInvalid = "TASK_PAYLOAD_INVALID",
+        /// The workflow has no such transition.
+        TaskTransitionNotFound = "TASK_TRANSITION_NOT_FOUND",
+        /// The guard of the transition does not hold.
+        TaskGuardRejected = "TASK_GUARD_REJECTED",
+        /// There is no such task.
+        TaskNotFound = "TASK_NOT_FOUND",
+        /// The transition does not lead from the task's state, or takes an approval.
+        TaskTransitionConflict = "TASK_TRANSITION_CONFLICT",
         /// There is a quota for the same use already.
         QuotaConflict = "QUOTA_CONFLICT",
         /// There is an ingestion rule for the same content types already.

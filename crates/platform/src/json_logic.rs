@@ -3,7 +3,7 @@
 //! objects with more members, and all other values, are data.
 
 use crate::{Findings, Node};
-use formwork_model::{DiagnosticCode, Path};
+use formwork_model::{DiagnosticCode, Json, Path};
 
 /// How deep an expression may be nested. People write a handful of levels.
 const DEEPEST: usize = 64;
@@ -112,6 +112,42 @@ pub(crate) fn variables(logic: Node<'_>) -> Vec<&str> {
     found
 }
 
+/// Whether an expression uses an operator anywhere.
+pub(crate) fn uses(logic: Node<'_>, operator: &str) -> bool {
+    let mut pending = vec![logic];
+    while let Some(node) = pending.pop() {
+        let members = node.members();
+        if members.len() == 1 && members[0].0 == operator {
+            return true;
+        }
+        pending.extend(members.into_iter().map(|(_, member)| member));
+        pending.extend(node.items());
+    }
+    false
+}
+
+/// Whether an expression goes through a list within what it does for each element of another.
+pub(crate) fn nests_loops(logic: Node<'_>) -> bool {
+    let mut pending = vec![(logic, false)];
+    while let Some((node, looping)) = pending.pop() {
+        let members = node.members();
+        let loops = members.len() == 1 && PER_ELEMENT.contains(&members[0].0);
+        if loops && looping {
+            return true;
+        }
+        pending.extend(members.into_iter().map(|(_, member)| (member, looping || loops)));
+        pending.extend(node.items().into_iter().map(|item| (item, looping)));
+    }
+    false
+}
+
+/// Whether an expression that was checked holds for data. One that cannot be evaluated does not: what
+/// guards something must not let it through by failing.
+pub(crate) fn holds(logic: &Json, data: &Json) -> bool {
+    let truth = serde_json::json!({ "!!": [logic] });
+    datalogic_rs::eval_into::<Json, _, _>(&truth, data).is_ok_and(|holds| holds == true)
+}
+
 fn first_argument(argument: Node<'_>) -> Node<'_> {
     argument.items().first().copied().unwrap_or(argument)
 }
@@ -119,7 +155,7 @@ fn first_argument(argument: Node<'_>) -> Node<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use formwork_model::{Expr, ExprLeaf, Json, Ref};
+    use formwork_model::{Expr, ExprLeaf, Ref};
     use serde_json::json;
 
     fn found(value: &Json) -> Vec<String> {
@@ -159,6 +195,50 @@ mod tests {
             check(Node::of(&expression), &Path::of(["guard"]), &mut findings);
             assert_eq!(findings.into_diagnostics().count(), 0);
         }
+    }
+
+    #[test]
+    fn an_expression_holds_if_it_comes_to_something_true() {
+        let data = json!({ "payload": { "amount": 5, "tags": ["a", "b"], "empty": [] } });
+        for (logic, expected) in [
+            (json!({ ">": [{ "var": "payload.amount" }, 4] }), true),
+            (json!({ ">": [{ "var": "payload.amount" }, 5] }), false),
+            (json!({ "in": ["b", { "var": "payload.tags" }] }), true),
+            (json!({ "var": "payload.empty" }), false),
+            (json!({ "var": "payload.missing" }), false),
+            (json!({ "var": ["payload.missing", 1] }), true),
+            (json!({ "some": [{ "var": "payload.tags" }, { "==": [{ "var": "" }, "b"] }] }), true),
+            (json!({ "missing": ["payload.nothing"] }), true),
+            (json!({ "missing_some": [1, ["payload.amount", "payload.x"]] }), false),
+        ] {
+            assert_eq!(holds(&logic, &data), expected, "{logic}");
+        }
+    }
+
+    #[test]
+    fn every_operator_that_is_known_can_be_evaluated() {
+        let arguments = |operator: &str| match operator {
+            "map" | "filter" | "all" | "none" | "some" => json!([[1], { "var": "" }]),
+            "reduce" => json!([[1], { "var": "current" }, 0]),
+            "missing_some" => json!([1, ["a"]]),
+            "substr" => json!(["text", 1]),
+            "in" => json!([1, [1]]),
+            "if" | "?:" => json!([true, 1, 2]),
+            _ => json!([1, 1]),
+        };
+        for operator in OPERATORS {
+            let logic = json!({ *operator: arguments(operator) });
+            let answer = datalogic_rs::eval_into::<Json, _, _>(&logic, &json!({}));
+            assert!(answer.is_ok(), "{operator}: {answer:?}");
+        }
+    }
+
+    #[test]
+    fn loops_are_seen_wherever_they_stand() {
+        let simple = json!({ "and": [{ "some": [{ "var": "a" }, { "var": "" }] }, { "all": [[1], true] }] });
+        let nested = json!({ "some": [{ "var": "a" }, { "!": [{ "all": [{ "var": "b" }, true] }] }] });
+        assert!(!nests_loops(Node::Plain(&simple)) && nests_loops(Node::Plain(&nested)));
+        assert!(uses(Node::Plain(&nested), "all") && !uses(Node::Plain(&simple), "reduce"));
     }
 
     #[test]

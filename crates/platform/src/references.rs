@@ -28,6 +28,8 @@ pub(crate) enum RefKind {
     ApiKey,
     Eval,
     Trigger,
+    Workflow,
+    Task,
 }
 
 impl RefKind {
@@ -54,6 +56,8 @@ impl RefKind {
             Self::ApiKey,
             Self::Eval,
             Self::Trigger,
+            Self::Workflow,
+            Self::Task,
         ]
         .into_iter()
         .find(|kind| kind.type_name() == type_name)
@@ -81,6 +85,8 @@ impl RefKind {
             Self::ApiKey => "api_key",
             Self::Eval => "eval",
             Self::Trigger => "trigger",
+            Self::Workflow => "workflow",
+            Self::Task => "task",
         }
     }
 
@@ -108,6 +114,8 @@ impl RefKind {
             Self::ApiKey => (WireCode::ValidationFailed, "API key"),
             Self::Eval => (WireCode::ValidationFailed, "Eval"),
             Self::Trigger => (WireCode::ValidationFailed, "Trigger"),
+            Self::Workflow => (WireCode::ValidationFailed, "Workflow"),
+            Self::Task => (WireCode::ValidationFailed, "Task"),
         };
         Refusal::new(code, format!("{noun} not found: {id}"))
     }

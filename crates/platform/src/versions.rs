@@ -23,7 +23,7 @@ pub(crate) const VERSION: &str = "version";
 /// The property of a versioned type that names the version which a write makes.
 pub(crate) const LABEL: &str = "version_label";
 const CREATED_BY: &str = "created_by";
-const PROPERTIES: &str = "properties";
+pub(crate) const PROPERTIES: &str = "properties";
 
 /// The versions of one type: a type of records that only the routes show.
 pub(crate) struct Versions {

@@ -33,12 +33,16 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::IngestionRuleValidationFailed
         | W::InvalidTemplateToken
         | W::PipelineInvalidStep
+        | W::TaskPayloadInvalid
+        | W::TaskTransitionNotFound
+        | W::TaskGuardRejected
         | W::InvalidOutputSchema => StatusCode::BAD_REQUEST,
         W::Unauthorized => StatusCode::UNAUTHORIZED,
         W::Forbidden | W::ApiKeyProjectScope => StatusCode::FORBIDDEN,
         W::ResourceNotFound
         | W::OrchestrationNotFound
         | W::OrchestrationRunNotFound
+        | W::TaskNotFound
         | W::WorkflowNotFound => StatusCode::NOT_FOUND,
         W::NameConflict
         | W::OperationInProgress
@@ -65,6 +69,7 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::ModelRouteHasDependents
         | W::PolicyHasDependents
         | W::WorkflowHasOpenTasks
+        | W::TaskTransitionConflict
         | W::QuotaConflict
         | W::IngestionRuleGlobConflict
         | W::ProjectHasDependents

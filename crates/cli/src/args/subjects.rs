@@ -104,6 +104,8 @@ const SUBJECTS: [Subject; 11] = [
             "orchestration_run",
             "workflow",
             "workflow_version",
+            "task",
+            "task_transition",
             "trigger",
             "trigger_firing",
             "webhook",

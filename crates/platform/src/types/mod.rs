@@ -27,6 +27,7 @@ mod quota;
 mod reported;
 mod secret;
 mod session;
+mod task;
 mod tool;
 mod trace;
 mod trigger;
@@ -83,6 +84,8 @@ pub(crate) const RECORDS: &[&dyn PlatformType] = &[
     &trigger_firing::TriggerFiring,
     &orchestration::OrchestrationRun,
     &eval::EvalRun,
+    &task::Task,
+    &task::TaskTransition,
     &versions::AGENT,
     &versions::GUARDRAIL,
     &versions::ORCHESTRATION,

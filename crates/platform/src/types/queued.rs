@@ -28,12 +28,17 @@ pub(super) fn queue(system: &mut Map<String, Json>) {
 
 /// The filter of lists by status.
 pub(super) fn filter(name: &str, value: &str) -> Result<Filter, Refusal> {
-    if name != STATUS {
+    system_filter(&[STATUS], name, value)
+}
+
+/// The filter of lists by a member of the system part.
+pub(super) fn system_filter(known: &[&'static str], name: &str, value: &str) -> Result<Filter, Refusal> {
+    let Some(member) = known.iter().copied().find(|known| *known == name) else {
         let message = format!("Unknown query parameter(s): {name}");
         return Err(Refusal::new(WireCode::ValidationFailed, message));
-    }
+    };
     let wanted = json!(value);
-    Ok(Filter::Test(Box::new(move |document: &Document| document.system.get(STATUS) == Some(&wanted))))
+    Ok(Filter::Test(Box::new(move |document: &Document| document.system.get(member) == Some(&wanted))))
 }
 
 /// `POST …/cancel`: nobody takes the run up any more. `word` is how its type spells that.

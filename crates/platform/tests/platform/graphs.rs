@@ -3,7 +3,7 @@
 
 use crate::{
     rules::{findings, object, plain, reference},
-    world::{World, check, refusal},
+    world::{World, check, id_of, refusal},
 };
 use formwork_model::{Expr, Json};
 use formwork_plugin::OperationStatus;
@@ -254,12 +254,11 @@ async fn open_tasks_keep_their_workflow_and_closed_ones_go_with_it() {
     let world = World::new();
     let declared = machine(&json!([{ "name": "a", "initial": true }]), &json!([]));
     let workflow = world.create("workflow", declared).await;
-    world.leave_record("task", "task_open", &[("open_in", &workflow), ("workflow_id", &workflow)]).await;
-    world.leave_record("task", "task_closed", &[("workflow_id", &workflow)]).await;
+    let open = world.rest_made("task", json!({ "workflow_id": workflow })).await;
     let answer = world.delete("workflow", &workflow).await;
     assert_eq!(refusal(&answer).1, "WORKFLOW_HAS_OPEN_TASKS");
     assert_eq!(answer.failure_meta, Some(json!({ "openTaskCount": 1 })));
-    world.take_record("task_open").await;
+    world.rest_delete("task", id_of(&open), false).await.expect("deleted");
     assert_eq!(world.delete("workflow", &workflow).await.operation_status, OperationStatus::Success);
     assert!(world.stored("task").await.is_empty());
     let answer = world.update("workflow", &workflow, json!({ "name": "n" })).await;

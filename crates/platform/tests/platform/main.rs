@@ -18,6 +18,7 @@ mod routes;
 mod rules;
 mod secrets;
 mod sessions;
+mod tasks;
 mod triggers;
 mod versions;
 mod world;

@@ -21,7 +21,8 @@ use std::{
     },
 };
 
-pub(crate) const STORED_TYPES: [&str; 38] = [
+pub(crate) const STORED_TYPES: [&str; 39] = [
+    "task_transition",
     "eval_run",
     "orchestration_run",
     "trigger_firing",

@@ -161,3 +161,34 @@ async fn a_price_list_is_set_as_a_whole_and_what_is_in_effect_stays() {
     let missing = world.get("/projects/proj_none/prices").await;
     assert_eq!(missing.outcome(), (404, "RESOURCE_NOT_FOUND"), "{}", missing.text);
 }
+
+#[tokio::test]
+async fn a_task_is_moved_by_whoever_may_and_its_history_is_read_with_it() {
+    let world = World::new().await;
+    let workflow = json!({
+        "name": "w",
+        "states": [{ "name": "new", "initial": true }, { "name": "done", "terminal": true }],
+        "transitions": [{ "name": "end", "from": ["new"], "to": "done",
+                          "guard": { "var": "payload.ready" } }],
+    });
+    let workflow = world.made("/workflows", workflow).await;
+    let task = world.post("/tasks", json!({ "workflow_id": workflow })).await;
+    assert_eq!((task.status, &task.body["state"]), (201, &json!("new")), "{}", task.text);
+    let path = format!("/tasks/{}", task.id());
+    let ada = world.person("ada", &[allow(&["tasks:*"], &["*"]), deny(&["tasks:TransitionTask"])]).await;
+    let end = json!({ "transition": "end" });
+    let refused = ada.world.post(&format!("{path}/transitions"), end.clone()).await;
+    assert_eq!(refused.outcome(), (403, "FORBIDDEN"));
+    assert_eq!(world.post(&format!("{path}/transitions"), end).await.outcome(), (400, "TASK_GUARD_REJECTED"));
+    let end = json!({ "transition": "end", "payload": { "ready": true } });
+    let moved = world.post(&format!("{path}/transitions"), end.clone()).await;
+    assert_eq!((moved.status, &moved.body["status"]), (200, &json!("closed")), "{}", moved.text);
+    let again = world.post(&format!("{path}/transitions"), end).await;
+    assert_eq!(again.outcome(), (409, "TASK_TRANSITION_CONFLICT"));
+    let history = ada.world.get(&format!("{path}/history")).await;
+    assert_eq!((&history.body["total"], &history.body["data"][0]["to_state"]), (&json!(1), &json!("done")));
+    assert_eq!(ada.world.get("/tasks?status=closed").await.body["total"], 1);
+    ada.may(&[allow(&["tasks:ListTasks"], &["*"])]).await;
+    assert_eq!(ada.world.get(&format!("{path}/history")).await.body["total"], 0);
+    assert_eq!(world.get("/tasks/task_missing").await.outcome(), (404, "TASK_NOT_FOUND"));
+}

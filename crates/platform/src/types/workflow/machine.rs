@@ -5,6 +5,9 @@ use crate::{Findings, Node, json_logic, types::check_known_as};
 use formwork_model::{DiagnosticCode, Path};
 use std::collections::BTreeSet;
 
+/// The most bytes of a guard.
+const MOST_OF_GUARD: usize = 4096;
+
 /// The names of a list's entries.
 pub(super) struct Names<'a> {
     known: BTreeSet<&'a str>,
@@ -138,6 +141,7 @@ fn check_transition(
     if let Some(guard) = transition.member("guard").filter(|guard| !guard.is_expression()) {
         if guard.is_object() {
             json_logic::check(guard, &at.key("guard"), findings);
+            check_costs(guard, name, &at.key("guard"), findings);
         } else {
             let message = format!("Transition '{name}' guard must be a JSON Logic object.");
             report(findings, DiagnosticCode::WrongType, at.key("guard"), message);
@@ -150,6 +154,21 @@ fn check_transition(
         let message = format!("Transition '{name}' requires_approval must be a boolean.");
         report(findings, DiagnosticCode::WrongType, at.key("requires_approval"), message);
     }
+}
+
+/// Guards are evaluated here, while others wait: what could take long, or grow without bound, is refused.
+fn check_costs(guard: Node<'_>, name: &str, at: &Path, findings: &mut Findings) {
+    let problem = if guard.json().is_some_and(|guard| guard.to_string().len() > MOST_OF_GUARD) {
+        format!("can have {MOST_OF_GUARD} bytes at most")
+    } else if json_logic::uses(guard, "reduce") {
+        "cannot use 'reduce'".to_owned()
+    } else if json_logic::nests_loops(guard) {
+        "cannot go through a list for each element of another".to_owned()
+    } else {
+        return;
+    };
+    let message = format!("Transition '{name}' guard {problem}.");
+    report(findings, DiagnosticCode::InvalidValue, at.clone(), message);
 }
 
 fn check_state_name(

@@ -2,6 +2,7 @@
 //! (`formations-behaviour.md` §7.9).
 
 mod machine;
+mod payload;
 mod states;
 
 use super::name_key;
@@ -91,6 +92,9 @@ impl PlatformType for Workflow {
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         machine::check(properties, findings);
+        if let Some(schema) = properties.member("payload_schema") {
+            payload::check(schema, findings);
+        }
     }
 
     fn public(&self) -> &'static [&'static str] {
