@@ -97,6 +97,7 @@ pub struct FormationResource {
     pub status: ResourceStatus,
     /// The annotations of its declaration, as they were written; absent where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub metadata: Option<Json>,
 }
 

@@ -60,7 +60,9 @@ fn a_ring_of_a_hundred_thousand_is_one_error() {
     let edges: Vec<_> = (0..100_000).map(|at| (at, (at + 1) % 100_000)).collect();
     let found = ordered(100_000, &edges).expect_err("a ring");
     assert_eq!(found.error_count(), 1);
-    assert_eq!(cycle_of(&found).len(), 100_001);
+    let error = found.errors().next().expect("an error");
+    assert!(error.message.contains(" → … 99988 more → "), "{}", error.message);
+    assert!(error.message.len() < 500 && error.related.len() < 50, "it is short");
 }
 
 #[test]

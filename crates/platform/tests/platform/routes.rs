@@ -62,7 +62,7 @@ async fn a_fork_takes_along_what_was_said_up_to_a_message() {
     };
     assert_eq!(said(&forked["conversation_id"]).await, [json!("one"), json!("two")]);
     assert_eq!(said(&session["conversation_id"]).await.len(), 3, "the first is as it was");
-    let whole = fork(Json::Null).await.expect("forked");
+    let whole = fork(json!({})).await.expect("forked");
     assert_eq!((&whole["forked_from_position"], &whole["name"]), (&json!(3), &json!("first")));
 
     let forks = world.related("session", id, "ListSessionForks", (50, 0)).await;

@@ -9,9 +9,7 @@ use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, OperationStatus, ProgressResult, ReadRequest, ReadResult,
     ResourcePlugin, UpdateRequest,
 };
-use formwork_store::{
-    Clock, DomainTx, Link, ListQuery, MemOptions, MemStore, NewObject, Page, Store, StoredObject, SystemClock,
-};
+use formwork_store::{Clock, ListQuery, MemOptions, MemStore, Page, Store, StoredObject, SystemClock};
 use serde_json::json;
 use std::{
     fmt::Write as _,
@@ -213,7 +211,7 @@ impl World {
         id: &str,
         operation: &str,
     ) -> Result<Json, PlatformError> {
-        self.rest_act_with(type_name, id, operation, Json::Null).await
+        self.rest_act_with(type_name, id, operation, json!({})).await
     }
 
     /// One of the actions of a type's route, with a body.
@@ -271,28 +269,6 @@ impl World {
             }
         }
         text
-    }
-
-    /// Stores a record that no type of ours makes yet.
-    pub(crate) async fn leave_record(&self, type_name: &str, id: &str, links: &[(&str, &str)]) {
-        let link = |(field, to): &(&str, &str)| Link { field: (*field).to_owned(), to: (*to).to_owned() };
-        let object = NewObject {
-            id: id.to_owned(),
-            type_name: type_name.to_owned(),
-            project: Some(self.project.clone()),
-            doc: json!({}),
-            keys: Vec::new(),
-            links: links.iter().map(link).collect(),
-        };
-        let job = Box::new(move |tx: &mut dyn DomainTx| tx.insert(object).map(|_| Json::Null));
-        self.store.domain(None, None, job).await.expect("an insert");
-    }
-
-    /// Takes a record away, whatever it is.
-    pub(crate) async fn take_record(&self, id: &str) {
-        let id = id.to_owned();
-        let job = Box::new(move |tx: &mut dyn DomainTx| tx.delete(&id).map(Json::Bool));
-        self.store.domain(None, None, job).await.expect("a delete");
     }
 
     /// An agent that can stand: with a provider of its own.

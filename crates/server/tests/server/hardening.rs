@@ -15,7 +15,7 @@ async fn u_0000_is_refused_with_its_place_wherever_it_stands() {
     let world = World::new().await;
     let reply = world.get("/memories/a%00b").await;
     assert_eq!(refused(&reply), "Segment 4 of the path holds the character U+0000");
-    let reply = world.send("PATCH", "/memories/%00", Some(&json!({}))).await;
+    let reply = world.send("PUT", "/memories/%00", Some(&json!({}))).await;
     assert_eq!(refused(&reply), "Segment 4 of the path holds the character U+0000");
     let reply = world.get("/memories?project_id=a%00").await;
     assert_eq!(refused(&reply), "`project_id` in the query holds the character U+0000");
@@ -171,7 +171,12 @@ async fn a_body_is_what_the_document_says() {
         assert_eq!(refused(&reply), "`template` must be an object or a text");
     }
     let dataset = world.made("/datasets", json!({ "name": "d" })).await;
-    let item = world.post(&format!("/datasets/{dataset}/items"), json!({ "input": "x" })).await;
+    let item = world
+        .post(
+            &format!("/datasets/{dataset}/items"),
+            json!({ "input": [{ "role": "user", "content": "hi" }] }),
+        )
+        .await;
     assert_eq!(item.status, 201, "{}", item.text);
     for query in ["limit=", "offset="] {
         refused(&world.get(&format!("/memories?{query}")).await);

@@ -46,7 +46,9 @@ async fn malformed_json_is_400_with_its_place() {
 #[tokio::test]
 async fn json_beyond_128_levels_is_400_and_costs_no_stack() {
     let world = World::new().await;
-    let nested = |levels: usize| format!("{{\"template\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
+    let nested = |levels: usize| {
+        format!("{{\"template\": {{\"a\": {}{}}}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
+    };
     assert_eq!(world.answer(raw(&world, "/formations/validate", nested(127))).await.status, 200);
     let reply = world.answer(raw(&world, "/formations/validate", nested(128))).await;
     assert_eq!(reply.outcome(), (400, "REQUEST_REJECTED"));
