@@ -10,27 +10,61 @@ pub(crate) use uri::{has_scheme, resolve, scheme};
 
 use std::time::Instant;
 
-use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::error::{ErrorCode, Failure, Raised};
 use crate::host::{ModuleReader, ReadError, Resource, ResourceReader};
+
+pub use pkl_regex::SyntaxError as PatternError;
+
+/// The result of reading something.
+type Result<T, E = Failure> = std::result::Result<T, E>;
 
 const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
 
-/// What a URI must begin with to be allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which URIs a program may read. The library is part of the language: `pkl:` is always allowed.
+#[derive(Clone, Debug)]
 pub enum Allowed {
     /// Everything that has a reader.
     All,
     /// What begins with one of these.
     Prefixes(Vec<String>),
+    /// What one of these matches at its beginning; see [`Allowed::patterns`].
+    Patterns(Vec<Pattern>),
 }
 
+/// A regular expression that a URI must match at its beginning.
+#[derive(Clone, Debug)]
+pub struct Pattern(pkl_regex::Regex);
+
 impl Allowed {
-    fn permits(&self, uri: &str) -> bool {
+    /// What one of these regular expressions matches at its beginning, as the official command line takes them.
+    ///
+    /// # Errors
+    /// One of them isn't one.
+    ///
+    /// ```
+    /// use pkl_core::reader::Allowed;
+    ///
+    /// let allowed = Allowed::patterns(["file:", r"https://(www\.)?example\.com/"]).unwrap();
+    /// assert!(allowed.permits("https://example.com/bird.pkl"));
+    /// assert!(!allowed.permits("https://example.org/bird.pkl"));
+    /// assert!(Allowed::patterns(["file:["]).is_err());
+    /// ```
+    pub fn patterns<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Result<Self, PatternError> {
+        let pattern = |pattern: P| pkl_regex::Regex::new(pattern.as_ref()).map(Pattern);
+        patterns.into_iter().map(pattern).collect::<Result<_, _>>().map(Self::Patterns)
+    }
+
+    /// Whether a URI may be read. What takes a pattern too many steps to tell may not.
+    pub fn permits(&self, uri: &str) -> bool {
+        let matches = |pattern: &Pattern| {
+            let found = pattern.0.match_start(uri, &mut pkl_regex::Budget::default());
+            matches!(found, Ok(Some(_)))
+        };
         match self {
             Self::All => true,
-            // The library is part of the language.
-            Self::Prefixes(_) if uri.starts_with("pkl:") => true,
+            _ if uri.starts_with("pkl:") => true,
             Self::Prefixes(prefixes) => prefixes.iter().any(|prefix| uri.starts_with(prefix.as_str())),
+            Self::Patterns(patterns) => patterns.iter().any(matches),
         }
     }
 }
@@ -109,14 +143,20 @@ impl Readers {
         Err(Raised::new(ErrorCode::NotFound, message))
     }
 
+    /// Whether a module may be loaded, wherever its text is from.
+    pub(crate) fn check_module(&self, uri: &str) -> Result<()> {
+        if self.allowed_modules.permits(uri) {
+            return Ok(());
+        }
+        let message = format!(
+            "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
+        );
+        Err(Raised::new(ErrorCode::NotAllowed, message))
+    }
+
     /// The text of a module.
     pub(crate) fn read_module(&self, uri: &str) -> Result<String> {
-        if !self.allowed_modules.permits(uri) {
-            let message = format!(
-                "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
-            );
-            return Err(Raised::new(ErrorCode::NotAllowed, message));
-        }
+        self.check_module(uri)?;
         let Some(reader) = self.module_reader(uri) else {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("module", uri)));
         };

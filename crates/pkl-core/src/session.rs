@@ -1,7 +1,6 @@
 //! One evaluation seen from outside: values as handles, read when they are asked for.
 
 use pkl_data::tree::{ClassName, Tree};
-use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorCode, Failure, Raised, SourcePlace};
 use crate::evaluator::{resolve_error, source_place};
@@ -176,21 +175,21 @@ impl<'s, 'ir> Session<'s, 'ir> {
         })
     }
 
-    /// The files of `output.files`, by path.
+    /// Paths and contents of the files of `output.files`, in its order.
     ///
     /// # Errors
     /// Why one of them can't be evaluated.
-    pub fn output_files(&mut self) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    pub fn output_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
         let module = self.object;
         self.attempt(|vm| {
             let output = vm.read_property(Value::Object(module), vm.words.output)?;
             let files = vm.read_property(output, vm.words.files)?;
-            let Value::Object(files) = files else { return Ok(BTreeMap::new()) };
-            let mut rendered = BTreeMap::new();
+            let Value::Object(files) = files else { return Ok(Vec::new()) };
+            let mut rendered = Vec::new();
             for (path, file) in vm.entries(files)? {
                 let path = vm.host_text(path)?;
                 let bytes = vm.output_bytes(file)?;
-                rendered.insert(path, bytes);
+                rendered.push((path, bytes));
             }
             Ok(rendered)
         })
