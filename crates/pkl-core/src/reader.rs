@@ -65,6 +65,9 @@ impl Readers {
             let hint = "File URIs must have a path that starts with `/` (e.g. file:/path/to/my_module.pkl).\nTo resolve relative paths, remove the scheme prefix (remove \"file:\").";
             return Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint));
         }
+        if let Some(rest) = uri.strip_prefix("package:") {
+            check_package(uri, rest)?;
+        }
         if has_scheme(uri) {
             return Ok(uri.to_owned());
         }
@@ -205,6 +208,20 @@ impl Readers {
             )
         })
     }
+}
+
+/// Whether a package's URI says which version is meant: `//host/path@1.2.3`.
+fn check_package(uri: &str, rest: &str) -> Result<()> {
+    let address = rest.split('#').next().unwrap_or(rest).trim_start_matches("//");
+    let path = address.find('/').map_or("", |start| &address[start..]);
+    if path.split_once('@').is_some_and(|(_, version)| !version.is_empty()) {
+        return Ok(());
+    }
+    let message = format!("Module URI `{uri}` has invalid syntax.");
+    let hint = format!(
+        "Invalid path `{path}`.\n\nA package URI must have its path suffixed by its version (e.g. `package://example.com/my/package@1.0.0`)."
+    );
+    Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint))
 }
 
 /// Whether a resource's absolute URI is one.
