@@ -70,6 +70,8 @@ pub(crate) enum ScopeKind {
     Variable { name: Option<Symbol>, slot: u32 },
     /// `this` is a variable: in a constraint or predicate.
     This { slot: u32 },
+    /// The body of a function or `let`, in which `outer` is the innermost object itself.
+    Function,
     /// What is outside has been captured, its variables from `base` on.
     Captured { base: u32 },
     /// Type parameters.
@@ -222,6 +224,12 @@ impl Scope {
             }
         }
         None
+    }
+
+    /// How many objects outward `outer` is.
+    pub(crate) fn outer_level(&self) -> u32 {
+        let inside = self.chain().take_while(|scope| !matches!(scope.kind, ScopeKind::Object(_)));
+        u32::from(!inside.into_iter().any(|scope| matches!(scope.kind, ScopeKind::Function)))
     }
 
     /// How many objects enclose the place, the innermost included.
