@@ -96,9 +96,9 @@ pub(crate) fn import_name(uri: &str) -> &str {
 fn imports(cx: Context<'_>, root: ast::Module) -> Vec<ImportIr> {
     let import = |node: &ast::Import| {
         let uri: Arc<str> = cx.ast.constant(node.uri).unwrap_or_default().into();
-        let name = node
-            .alias
-            .map_or_else(|| cx.interner.intern(pkl_parser::import_name(&uri)), |alias| alias.symbol);
+        // What a scheme without paths says is a name too.
+        let implied = pkl_parser::import_name(&uri).rsplit(':').next().unwrap_or_default();
+        let name = node.alias.map_or_else(|| cx.interner.intern(implied), |alias| alias.symbol);
         ImportIr { name, uri, glob: node.glob, span: node.span }
     };
     cx.ast[root.imports].iter().map(import).collect()

@@ -190,7 +190,7 @@ pub fn import_name(uri: &str) -> &str {
         None => uri,
     };
     let path = path.split('?').next().unwrap_or(path);
-    let file = path.rsplit(['/', ':']).next().unwrap_or(path);
+    let file = path.rsplit('/').next().unwrap_or(path);
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
 
@@ -211,7 +211,7 @@ mod tests {
             ("https://example.com/a/b.pkl#/c.pkl", "b"),
             ("package://example.com/birds@1.0.0#/a/dodo.pkl", "dodo"),
             ("@birds/dodo.pkl", "dodo"),
-            ("zoo:animal", "animal"),
+            ("zoo:animal", "zoo:animal"),
             (".pkl", ""),
             ("a/", ""),
         ] {

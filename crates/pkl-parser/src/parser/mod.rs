@@ -66,9 +66,9 @@ impl<'s> Parser<'s> {
         let (tokens, diagnostics) = cursor::significant_tokens(source);
         Self {
             source,
-            tokens,
             index: 0,
-            ast: Ast::default(),
+            ast: Ast::with_room_for(tokens.len()),
+            tokens,
             interner,
             symbols: FxHashMap::default(),
             lexer_errors: diagnostics.iter().map(|diagnostic| diagnostic.span.start).collect(),
