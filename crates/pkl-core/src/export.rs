@@ -287,8 +287,13 @@ impl<'r> Exporter<'r> {
         let mut members = Vec::new();
         let listed = vm.members_of(object);
         // All members are evaluated before any of them is gone into.
-        let to_force = if self.mode == Export::Strict { vm.members_to_force(object) } else { Vec::new() };
-        for (key, place) in to_force {
+        let ordered = vm.are_waiting(&listed).then(|| vm.in_definition_order(object, listed.clone()));
+        let to_force = match (self.mode, &ordered) {
+            (Export::Collecting, _) => &[],
+            (Export::Strict, Some(ordered)) => &ordered[..],
+            (Export::Strict, None) => &listed[..],
+        };
+        for &(key, place) in to_force {
             if let Err(error) = vm.force(object, place) {
                 let step = match key {
                     MemberKey::Property(name) => Step::Property(name),

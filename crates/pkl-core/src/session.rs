@@ -221,13 +221,6 @@ impl Vm<'_> {
 
     /// The name of a class outside of the evaluation.
     pub(crate) fn class_name_of(&self, class: crate::value::ClassId) -> ClassName {
-        let record = self.heap.class(class);
-        let ir = self.module(record.module).ir;
-        let module = std::sync::Arc::clone(&ir.name);
-        let name = match record.kind {
-            crate::heap::ClassKind::Module => ClassName::module(module),
-            crate::heap::ClassKind::Declared => ClassName::new(module, self.text_of(record.name)),
-        };
-        name.at(std::sync::Arc::clone(&ir.uri))
+        self.heap.class(class).full_name.clone()
     }
 }

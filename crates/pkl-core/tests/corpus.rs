@@ -75,9 +75,10 @@ fn produce(evaluator: &Evaluator, case: &Case, render: &Render) -> Result<Produc
         Render::Expression(text) => {
             evaluator.expression_text(&module, text).map(|text| Produced::Text(text.into_bytes()))
         }
-        Render::Files => {
-            evaluator.output_files(&module).map(|files| Produced::Files(files.into_iter().collect()))
-        }
+        Render::Files => evaluator.output_files(&module).map(|mut files| {
+            files.sort();
+            Produced::Files(files)
+        }),
     }
 }
 

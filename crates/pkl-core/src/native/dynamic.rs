@@ -35,6 +35,8 @@ fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
         };
         pairs.push((key, vm.force(object, place)?));
     }
+    // The elements aren't in the map, but they are read.
+    vm.elements(object)?;
     vm.make_map(&pairs)
 }
 

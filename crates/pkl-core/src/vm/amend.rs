@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 
 use super::{Frame, Known, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
+use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Sharing, Slot};
 use crate::ir::{Body, LazyBody, Member, Op};
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
@@ -14,7 +14,7 @@ const NO_PROPERTY: &str = "Objects of type `Listing` and `Mapping` can only have
 
 /// A member of an object that has no value yet.
 pub(crate) fn slot(member: &Member, definer: ObjectId, env: Option<EnvId>) -> Slot<'_> {
-    Slot { cache: Cache::Empty, member, definer, env }
+    Slot { cache: Cache::Empty, member, definer, env, sharing: Sharing::Own }
 }
 
 pub(crate) fn duplicate(name: &str) -> Failure {
@@ -52,6 +52,17 @@ pub(super) struct Building<'ir> {
     pub(super) touched_entries: FxHashSet<usize>,
 }
 
+impl Building<'_> {
+    /// Whether any member was defined.
+    fn changes(&self) -> bool {
+        !self.properties.is_empty()
+            || self.items.elements.len() > self.inherited_elements
+            || self.items.entries.len() > self.inherited_entries
+            || !self.touched_elements.is_empty()
+            || !self.touched_entries.is_empty()
+    }
+}
+
 impl<'ir> Vm<'ir> {
     /// `parent { … }`
     pub(crate) fn amend(&mut self, parent: Value, lazy: &'ir LazyBody, frame: &Frame<'ir>) -> Result<Value> {
@@ -69,8 +80,8 @@ impl<'ir> Vm<'ir> {
                 let locals = if lazy.visible == 0 {
                     None
                 } else {
-                    let values = self.stack[frame.base..frame.base + lazy.visible as usize].into();
-                    Some(self.heap.add_env(crate::heap::Env { parent: None, values }))
+                    let values = &self.stack[frame.base..frame.base + lazy.visible as usize];
+                    Some(self.heap.add_env(None, values))
                 };
                 let arity = self.heap.function(base).arity;
                 let kind = FunctionKind::Amended {
@@ -155,9 +166,8 @@ impl<'ir> Vm<'ir> {
             }
         }
         let env = if body.captures {
-            let values = self.stack[base..base + body.first_slot as usize].into();
-            self.heap.charge(body.first_slot as usize * size_of::<Value>());
-            Some(self.heap.add_env(crate::heap::Env { parent: frame.env, values }))
+            let values = &self.stack[base..base + body.first_slot as usize];
+            Some(self.heap.add_env(frame.env, values))
         } else {
             frame.env
         };
@@ -180,13 +190,15 @@ impl<'ir> Vm<'ir> {
             role: Role::Plain,
             forced: false,
         });
+        let mut changes = true;
         if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
         } else {
-            self.build(Frame { base, ..*frame }, object, parent, class, body, env)?;
+            changes = self.build(Frame { base, ..*frame }, object, parent, class, body, env)?;
         }
         self.stack.truncate(base);
-        Ok(object)
+        // The generators of a body may come to nothing.
+        if !changes && self.stays_itself(parent)? { Ok(parent) } else { Ok(object) }
     }
 
     /// Whether an object that is amended by nothing is still that object. A collection is a new one, whose members
@@ -290,6 +302,7 @@ impl<'ir> Vm<'ir> {
         result.map_err(|error| error.locate(member.module, member.name_span))
     }
 
+    /// Whether there is anything that the body does to the parent.
     fn build(
         &mut self,
         frame: Frame<'ir>,
@@ -298,7 +311,7 @@ impl<'ir> Vm<'ir> {
         class: ClassId,
         body: &'ir Body,
         env: Option<EnvId>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
             Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
@@ -328,8 +341,9 @@ impl<'ir> Vm<'ir> {
             touched_entries: FxHashSet::default(),
         };
         self.run_ops(&mut building, &body.ops, env)?;
+        let changes = building.changes();
         self.finish(building);
-        Ok(())
+        Ok(changes)
     }
 
     fn finish(&mut self, building: Building<'ir>) {

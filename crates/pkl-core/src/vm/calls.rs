@@ -4,7 +4,7 @@ use pkl_parser::Symbol;
 
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Env, FunctionKind};
+use crate::heap::FunctionKind;
 use crate::ir::{Code, ExprIx, Method, MethodKind, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, FunctionId, ObjectId, Value};
@@ -311,8 +311,7 @@ impl<'ir> Vm<'ir> {
                 }
                 let base = self.stack.len();
                 if let Some(locals) = locals {
-                    let Env { values, .. } = self.heap.env(locals);
-                    self.stack.extend_from_slice(values);
+                    self.stack.extend_from_slice(self.heap.env_values(locals));
                 }
                 let frame = Frame { this, owner, env, base, key: Value::NULL, member: None, alias: None };
                 let wanted = self.store.body(body).params.len();

@@ -1,14 +1,16 @@
 //! Classes and the names of types.
 
+use pkl_data::tree::ClassName;
 use pkl_parser::Symbol;
 use pkl_parser::ast::ModifierKind;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::amend::slot;
 use super::{Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Class, ClassKind, ClassMethod, ClassProperty, Object, PropertyKey, Role};
-use crate::ir::{ClassIr, Code, IrId, MemberSource, Site, Ty, TyIx};
+use crate::ir::{ClassIr, Code, IrId, MemberSource, ModuleIr, Site, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// How many aliases may stand for one another.
@@ -154,7 +156,7 @@ impl<'ir> Vm<'ir> {
             }
         }
         let len = self.heap.shapes.get(shape).len();
-        let slots = self.heap.inherit_slots(slots, len);
+        let slots = self.heap.inherit_slots_of_superclass(slots, len);
         let prototype = self.heap.add_object(Object {
             class: id,
             parent,
@@ -169,12 +171,7 @@ impl<'ir> Vm<'ir> {
             role: Role::Prototype,
             forced: false,
         });
-        let name = self.text_of(ir.name);
-        let display_name = match kind {
-            ClassKind::Module => module_ir.name.clone(),
-            ClassKind::Declared if &*module_ir.name == "pkl.base" => name,
-            ClassKind::Declared => format!("{}#{name}", module_ir.name).into(),
-        };
+        let (display_name, full_name) = self.class_names(module_ir, ir.name, kind);
         let made = self.heap.add_class(Class {
             kind,
             name: ir.name,
@@ -187,10 +184,25 @@ impl<'ir> Vm<'ir> {
             properties,
             methods,
             display_name,
+            full_name,
         });
         debug_assert_eq!(made, id);
         self.fill_prototype(prototype, &members.properties);
         Ok(id)
+    }
+
+    /// The name of a class in messages, and outside of the evaluation.
+    fn class_names(&self, module: &ModuleIr, name: Symbol, kind: ClassKind) -> (Arc<str>, ClassName) {
+        let text = self.text_of(name);
+        let (shown, full) = match kind {
+            ClassKind::Module => (Arc::clone(&module.name), ClassName::module(Arc::clone(&module.name))),
+            ClassKind::Declared => {
+                let full = ClassName::new(Arc::clone(&module.name), Arc::clone(&text));
+                let shown = if &*module.name == "pkl.base" { text } else { full.to_string().into() };
+                (shown, full)
+            }
+        };
+        (shown, full.at(Arc::clone(&module.uri)))
     }
 
     fn class_count(&self) -> usize {

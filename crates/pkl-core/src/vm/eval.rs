@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Env, Function, FunctionKind, MapBuffer, PropertyKey};
+use crate::heap::{Function, FunctionKind, MapBuffer, PropertyKey};
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
@@ -267,14 +267,14 @@ impl<'ir> Vm<'ir> {
         let mut id = env.expect("code that uses captured variables has them");
         if mutant!(WrongCapture)
             && depth > 0
-            && let Some(&value) = self.heap.env(id).values.get(index as usize)
+            && let Some(&value) = self.heap.env_values(id).get(index as usize)
         {
             return value;
         }
         for _ in 0..depth {
-            id = self.heap.env(id).parent.expect("an environment is as deep as its scopes");
+            id = self.heap.env_parent(id).expect("an environment is as deep as its scopes");
         }
-        self.heap.env(id).values[index as usize]
+        self.heap.env_values(id)[index as usize]
     }
 
     /// The receiver and the definer so many objects outward.
@@ -344,9 +344,8 @@ impl<'ir> Vm<'ir> {
         let env = if visible == 0 {
             frame.env
         } else {
-            let values = self.stack[frame.base..frame.base + visible as usize].into();
-            self.heap.charge(visible as usize * size_of::<Value>());
-            Some(self.heap.add_env(Env { parent: frame.env, values }))
+            let values = &self.stack[frame.base..frame.base + visible as usize];
+            Some(self.heap.add_env(frame.env, values))
         };
         let kind = FunctionKind::Lambda { lambda, this: frame.this, owner: frame.owner, env };
         Value::Function(self.heap.add_function(Function { arity: lambda.arity, kind }))

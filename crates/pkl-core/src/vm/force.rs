@@ -21,15 +21,17 @@ impl Vm<'_> {
     /// own as they are defined, then those of what it amends.
     pub(crate) fn members_to_force(&self, object: ObjectId) -> Vec<(MemberKey, MemberRef)> {
         let members = self.members_of(object);
+        if self.are_waiting(&members) { self.in_definition_order(object, members) } else { members }
+    }
+
+    /// Whether several members aren't evaluated yet, so that it can be seen in which order they are.
+    pub(crate) fn are_waiting(&self, members: &[(MemberKey, MemberRef)]) -> bool {
         let waiting = |place: MemberRef| !matches!(self.slot_at(place).cache, Cache::Ready(_));
-        if members.iter().filter(|(_, place)| waiting(*place)).nth(1).is_none() {
-            return members;
-        }
-        self.in_definition_order(object, members)
+        members.iter().filter(|(_, place)| waiting(*place)).nth(1).is_some()
     }
 
     /// Members of an object in the order of their definition: its own, then those of what it amends.
-    pub(super) fn in_definition_order(
+    pub(crate) fn in_definition_order(
         &self,
         object: ObjectId,
         members: Vec<(MemberKey, MemberRef)>,

@@ -98,11 +98,10 @@ impl<'ir> Vm<'ir> {
                     };
                     self.stack[base + value.slot as usize] = item;
                     let first = base + body.first_slot as usize;
-                    let values = self.stack[first..=base + value.slot as usize].into();
-                    self.heap.charge(32);
                     let outer =
                         if body.captures { self.outer_env(env, building) } else { building.frame.env };
-                    let iteration = self.heap.add_env(crate::heap::Env { parent: outer, values });
+                    let values = &self.stack[first..=base + value.slot as usize];
+                    let iteration = self.heap.add_env(outer, values);
                     self.run_iteration(building, ops, iteration)?;
                 }
                 Ok(())
@@ -114,10 +113,10 @@ impl<'ir> Vm<'ir> {
     fn outer_env(&self, env: Option<EnvId>, building: &Building<'ir>) -> Option<EnvId> {
         let mut current = env;
         while let Some(id) = current {
-            if self.heap.env(id).parent == building.frame.env {
+            if self.heap.env_parent(id) == building.frame.env {
                 return current;
             }
-            current = self.heap.env(id).parent;
+            current = self.heap.env_parent(id);
         }
         current
     }

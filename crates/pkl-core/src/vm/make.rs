@@ -5,14 +5,20 @@ use pkl_parser::ast::ModifierKind;
 use super::amend::narrow;
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, Items, Object, Order, PropertyKey, Slot};
+use crate::heap::{Cache, Items, Object, Order, PropertyKey, Sharing, Slot};
 use crate::value::{ClassId, ItemsId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
-    /// A member that has this value, whatever the receiver.
+    /// A member that has this value, whatever the receiver. It isn't read yet.
     pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
-        let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
-        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
+        let env = self.heap.add_env(None, &[value]);
+        Slot {
+            cache: Cache::Ready(value),
+            member: self.store.given(),
+            definer: object,
+            env: Some(env),
+            sharing: Sharing::Unread,
+        }
     }
 
     /// An object with these elements.
@@ -87,10 +93,10 @@ impl<'ir> Vm<'ir> {
         self.regrow(object, grown);
         for name in names {
             let text = self.text_of(name);
-            let values = Box::new([Value::Object(source), self.heap.string(text)]);
-            let env = self.heap.add_env(crate::heap::Env { parent: None, values });
+            let values = [Value::Object(source), self.heap.string(text)];
+            let env = self.heap.add_env(None, &values);
             let member = self.store.forward();
-            let slot = Slot { cache: Cache::Empty, member, definer: object, env: Some(env) };
+            let slot = super::amend::slot(member, object, Some(env));
             self.put_property(object, PropertyKey::Named(name), slot);
         }
     }
@@ -139,7 +145,7 @@ impl<'ir> Vm<'ir> {
         self.regrow(object, grown);
         for &(name, value) in properties {
             let mut slot = self.given(object, value);
-            slot.cache = Cache::Empty;
+            slot.forget_all();
             self.put_property(object, PropertyKey::Named(name), slot);
         }
     }

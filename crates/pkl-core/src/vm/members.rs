@@ -4,7 +4,7 @@ use pkl_parser::Symbol;
 
 use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, PropertyKey, Slot};
+use crate::heap::{Cache, PropertyKey, Sharing, Slot};
 use crate::ir::{Expr, Member, MemberSource};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
@@ -26,30 +26,34 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    pub(super) fn set_cache(&mut self, place: MemberRef, cache: Cache) {
+    fn slot_at_mut(&mut self, place: MemberRef) -> &mut Slot<'ir> {
         match place {
-            MemberRef::Property(index) => self.heap.slot_mut(index).cache = cache,
+            MemberRef::Property(index) => self.heap.slot_mut(index),
             MemberRef::Element(items, position) => {
-                self.heap.items_mut(items).elements[position as usize].cache = cache;
+                &mut self.heap.items_mut(items).elements[position as usize]
             }
-            MemberRef::Entry(items, position) => {
-                self.heap.items_mut(items).entries[position as usize].cache = cache;
-            }
+            MemberRef::Entry(items, position) => &mut self.heap.items_mut(items).entries[position as usize],
         }
+    }
+
+    pub(super) fn set_cache(&mut self, place: MemberRef, cache: Cache) {
+        self.slot_at_mut(place).cache = cache;
     }
 
     /// The value of a member for `object` as receiver.
     #[inline]
     pub(crate) fn force(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         match self.slot_at(place).cache {
-            Cache::Ready(value) if !matches!(place, MemberRef::Property(_)) => {
-                if self.heap.object(object).check.is_none() {
+            Cache::Ready(value) => {
+                if self.slot_at(place).sharing == Sharing::Unread {
+                    self.slot_at_mut(place).sharing = Sharing::Read;
+                }
+                if matches!(place, MemberRef::Property(_)) || self.heap.object(object).check.is_none() {
                     Ok(value)
                 } else {
                     self.force_given(object, place, value)
                 }
             }
-            Cache::Ready(value) => Ok(value),
             Cache::Busy => Err(stack_overflow()),
             Cache::Empty => self.force_empty(object, place),
         }
@@ -74,6 +78,11 @@ impl<'ir> Vm<'ir> {
         match result {
             Ok(value) => {
                 self.set_cache(place, Cache::Ready(value));
+                if let MemberRef::Property(index) = place
+                    && self.is_same_for_all(object, index)
+                {
+                    self.share(object, index, value);
+                }
                 Ok(value)
             }
             Err(error) => {
@@ -166,16 +175,16 @@ impl<'ir> Vm<'ir> {
             }
             MemberSource::Given => {
                 let env = env.expect("a given member has its value in its environment");
-                Ok(self.heap.env(env).values[0])
+                Ok(self.heap.env_values(env)[0])
             }
             MemberSource::ModuleAt | MemberSource::ResourceAt => {
                 let env = env.expect("a member that a pattern found has its URI in its environment");
-                let uri = self.heap.env(env).values[0];
+                let uri = self.heap.env_values(env)[0];
                 self.found_member(member.source, uri)
             }
             MemberSource::Forward => {
                 let env = env.expect("a forwarded member has its object in its environment");
-                let [object, name] = self.heap.env(env).values[..] else {
+                let [object, name] = self.heap.env_values(env)[..] else {
                     panic!("a forwarded member's environment is an object and a name")
                 };
                 let name = self.store.symbol(self.str(name));

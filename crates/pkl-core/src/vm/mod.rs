@@ -16,6 +16,7 @@ mod members;
 mod modules;
 pub(crate) mod operators;
 mod reads;
+mod share;
 mod show;
 mod spread;
 pub(crate) mod subscript;

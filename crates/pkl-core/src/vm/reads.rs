@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Env, Items};
+use crate::heap::Items;
 use crate::host::Resource;
 use crate::ir::{IrId, Member, MemberSource, ModuleIr, ReadKind};
 use crate::reader::Readers;
@@ -51,7 +51,7 @@ impl<'ir> Vm<'ir> {
             let key = self.heap.string(name);
             let hash = self.hash(key)?;
             let uri = self.heap.string(uri);
-            let env = self.heap.add_env(Env { parent: None, values: Box::new([uri]) });
+            let env = self.heap.add_env(None, &[uri]);
             items.push_entry(hash, key, super::amend::slot(member, object, Some(env)));
         }
         self.set_items(object, items);

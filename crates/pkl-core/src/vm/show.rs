@@ -8,7 +8,7 @@ use super::Vm;
 use super::force::Undefined;
 use super::iterate::MemberKey;
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, ClassKind};
+use crate::heap::ClassKind;
 use crate::value::{ObjectId, Value};
 
 /// How members of objects are laid out.
@@ -158,10 +158,7 @@ impl Writer {
                 Layout::OneLine => self.out.push_str(if position == 0 { " " } else { "; " }),
                 Layout::Lines => self.start_line(),
             }
-            let value = match vm.slot_at(place).cache {
-                Cache::Ready(value) => Some(value),
-                Cache::Busy | Cache::Empty => None,
-            };
+            let value = vm.slot_at(place).read_value();
             match key {
                 MemberKey::Property(name) => {
                     let name = vm.text_of(name);

@@ -48,7 +48,11 @@ impl<'ir> Vm<'ir> {
                     if building.kind == ObjectKind::Typed {
                         self.check_assignable(building.class, name, false)?;
                     }
-                    let slot = self.given(building.object, value);
+                    let mut slot = self.given(building.object, value);
+                    if building.kind == ObjectKind::Typed {
+                        // It is checked to the declared type when it is read.
+                        slot.forget_all();
+                    }
                     let key = PropertyKey::Named(name);
                     if building.property_keys.contains(&key) {
                         let name = self.text_of(name);
