@@ -2,7 +2,7 @@
 //! for an evaluation that makes many small values that is most of the work.
 
 /// About how many bytes a piece holds.
-const PIECE_BYTES: usize = 1 << 16;
+const PIECE_BYTES: usize = 1 << 13;
 
 /// Items that are added one by one and stay where they are.
 #[derive(Debug)]
