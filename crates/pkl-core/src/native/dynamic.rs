@@ -23,6 +23,9 @@ fn length(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let object = args::object(this);
+    for (_, place) in vm.members_to_force(object) {
+        vm.force(object, place)?;
+    }
     let mut pairs = Vec::new();
     for (key, place) in vm.members_of(object) {
         let key = match key {

@@ -121,6 +121,12 @@ impl<'ir> Vm<'ir> {
             }
         };
         display.push(id);
+        // Each class of a long chain has all that is above it.
+        let inherited = display.len() * size_of::<ClassId>()
+            + properties.len() * size_of::<(Symbol, ClassProperty<'_>)>()
+            + methods.len() * size_of::<(Symbol, ClassMethod<'_>)>();
+        self.check_room(inherited)?;
+        self.heap.charge(inherited);
         for method in &members.methods {
             if kind == ClassKind::Declared && method.modifiers.contains(ModifierKind::Local) {
                 continue;

@@ -12,7 +12,7 @@ impl<'ir> Vm<'ir> {
     /// A member that has this value, whatever the receiver.
     pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
         let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
-        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
+        Slot { cache: Cache::Empty, member: self.store.given(), definer: object, env: Some(env) }
     }
 
     /// An object with these elements.

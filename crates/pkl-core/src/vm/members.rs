@@ -42,27 +42,9 @@ impl<'ir> Vm<'ir> {
     #[inline]
     pub(crate) fn force(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         match self.slot_at(place).cache {
-            Cache::Ready(value) if !matches!(place, MemberRef::Property(_)) => {
-                if self.heap.object(object).check.is_none() {
-                    Ok(value)
-                } else {
-                    self.force_given(object, place, value)
-                }
-            }
             Cache::Ready(value) => Ok(value),
             Cache::Busy => Err(stack_overflow()),
             Cache::Empty => self.force_empty(object, place),
-        }
-    }
-
-    /// A value that was there before the collection's type was known.
-    fn force_given(&mut self, object: ObjectId, place: MemberRef, value: Value) -> Result<Value> {
-        if !matches!(self.slot_at(place).member.source, MemberSource::Given) {
-            return Ok(value);
-        }
-        match self.heap.object(object).check {
-            Some(check) => self.check_member(check, value),
-            None => Ok(value),
         }
     }
 
