@@ -121,12 +121,7 @@ impl<'ir> Vm<'ir> {
             }
         };
         display.push(id);
-        // Each class of a long chain has all that is above it.
-        let inherited = display.len() * size_of::<ClassId>()
-            + properties.len() * size_of::<(Symbol, ClassProperty<'_>)>()
-            + methods.len() * size_of::<(Symbol, ClassMethod<'_>)>();
-        self.check_room(inherited)?;
-        self.heap.charge(inherited);
+        self.charge_class(display.len(), properties.len(), methods.len())?;
         for method in &members.methods {
             if kind == ClassKind::Declared && method.modifiers.contains(ModifierKind::Local) {
                 continue;
@@ -197,6 +192,16 @@ impl<'ir> Vm<'ir> {
         debug_assert_eq!(made, id);
         self.fill_prototype(prototype, &members.properties);
         Ok(id)
+    }
+
+    /// Counts what a class takes: each class of a long chain has all that is above it.
+    fn charge_class(&mut self, superclasses: usize, properties: usize, methods: usize) -> Result<()> {
+        let bytes = superclasses * size_of::<ClassId>()
+            + properties * size_of::<(Symbol, ClassProperty<'_>)>()
+            + methods * size_of::<(Symbol, ClassMethod<'_>)>();
+        self.check_room(bytes)?;
+        self.heap.charge(bytes);
+        Ok(())
     }
 
     fn class_count(&self) -> usize {
