@@ -177,7 +177,7 @@ impl fmt::Display for Error {
             let cut = place.text.chars().count() - text.chars().count();
             let indent = (place.column as usize).saturating_sub(1 + cut) + number.len() + 3;
             writeln!(f, "\n{number} | {text}")?;
-            writeln!(f, "{:indent$}{}", "", "^".repeat(place.width as usize))?;
+            writeln!(f, "{}{}", " ".repeat(indent), "^".repeat(place.width as usize))?;
             writeln!(f, "at {} ({}, line {number})", frame.member, place.uri)?;
             if position == 0
                 && let Some(hint) = &self.hint

@@ -26,8 +26,8 @@ pub(crate) enum Export {
 pub(crate) struct Refusal<'r> {
     /// The format's name, if it has no objects with both elements and other members.
     pub(crate) mixed: Option<&'static str>,
-    /// What is wrong with a document of this kind; its members are left out.
-    pub(crate) document: &'r dyn Fn(&Tree) -> Option<RenderError>,
+    /// What is wrong with a value, or with a document, whose members are left out but for one key.
+    pub(crate) render: &'r dyn Fn(&Tree) -> Option<RenderError>,
 }
 
 /// Walks a value.
@@ -37,23 +37,13 @@ pub(crate) struct Exporter<'r> {
     refusal: Option<Refusal<'r>>,
     /// What was refused.
     pub(crate) refused: Option<RenderError>,
-    /// Objects and maps with keys that were converted, and where they are.
-    rekeyed: Vec<(Vec<Step>, Value)>,
     path: Vec<Step>,
     depth: usize,
 }
 
 impl<'r> Exporter<'r> {
     pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
-        Self {
-            mode,
-            converters,
-            refusal: None,
-            refused: None,
-            rekeyed: Vec::new(),
-            path: Vec::new(),
-            depth: 0,
-        }
+        Self { mode, converters, refusal: None, refused: None, path: Vec::new(), depth: 0 }
     }
 
     /// For a renderer that refuses some values.
@@ -78,7 +68,10 @@ impl<'r> Exporter<'r> {
     /// Whether a whole document of this kind is refused.
     fn check_document(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
         let Some(refusal) = &self.refusal else { return Ok(()) };
-        let Some(error) = (refusal.document)(&without_members(vm, value)?) else { return Ok(()) };
+        let Some(error) = (refusal.render)(&without_members(vm, value)?) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedDocument {
+            return Ok(());
+        }
         let sentence = error.message.lines().next().unwrap_or_default();
         let message = if error.message.contains('\n') {
             format!("{sentence}\nValue: {}", vm.show_shallow(value)?)
@@ -86,6 +79,38 @@ impl<'r> Exporter<'r> {
             sentence.to_owned()
         };
         Err(self.refuse(vm, RenderError { message, ..error })?)
+    }
+
+    /// Whether the format has nothing for a value.
+    fn check_value(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let Some(mut error) = (refusal.render)(&without_members(vm, value)?) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedValue {
+            return Ok(());
+        }
+        if let (Value::Pair(_), Some((sentence, _))) = (value, error.message.split_once('\n')) {
+            error.message = format!("{sentence}\nValue: {}", vm.show_shallow(value)?);
+            error.path.clear();
+        }
+        Err(self.refuse(vm, error)?)
+    }
+
+    /// Whether the format has no place for a key of this object or map.
+    fn check_key(&mut self, vm: &mut Vm<'_>, owner: Value, key: &Tree) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let entry = vec![(key.clone(), Tree::Bool(true))];
+        let alone = match without_members(vm, owner)? {
+            Tree::Map(_) => Tree::Map(entry),
+            Tree::Dynamic(_) => Tree::Dynamic(vec![Member::Entry(key.clone(), Tree::Bool(true))]),
+            _ => Tree::Mapping(entry),
+        };
+        let Some(mut error) = (refusal.render)(&alone) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedKey {
+            return Ok(());
+        }
+        error.path.clear();
+        error.message = with_owner(&error.message, &vm.show_shallow(owner)?);
+        Err(self.refuse(vm, error)?)
     }
 
     /// Whether a `Dynamic` with these members is refused.
@@ -185,6 +210,9 @@ impl<'r> Exporter<'r> {
     }
 
     fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        if may_be_refused(value) {
+            self.check_value(vm, value)?;
+        }
         Ok(match value {
             Value::Null(_) => Tree::Null,
             Value::Bool(value) => Tree::Bool(value),
@@ -249,30 +277,15 @@ impl<'r> Exporter<'r> {
             Some(converters) => converters.convert(vm, key, &[]),
             None => Ok(key),
         };
-        let exported = converted.and_then(|converted| {
-            let same = vm.same(key, converted)?;
-            if !same && self.rekeyed.last().is_none_or(|(known, _)| !same_path(known, &path)) {
-                self.rekeyed.push((path.clone(), owner));
-            }
-            self.export_converted(vm, converted)
-        });
+        let refusal = self.refusal.take();
+        let exported = converted.and_then(|converted| self.export_converted(vm, converted));
+        self.refusal = refusal;
         self.path = path;
-        exported
-    }
-
-    /// The object or map at the end of a path, as it was before its keys were converted.
-    pub(crate) fn rekeyed_at(&self, vm: &Vm<'_>, path: &[PathStep]) -> Option<Value> {
-        let matches = |(step, wanted): (&Step, &PathStep)| match (step, wanted) {
-            (Step::Property(name), PathStep::Property(text)) => *vm.text_of(*name) == **text,
-            (Step::Element(index), PathStep::Element(wanted)) => *index as usize == *wanted,
-            (Step::Entry(_), PathStep::Entry(_)) => true,
-            _ => false,
-        };
-        let found = self
-            .rekeyed
-            .iter()
-            .find(|(known, _)| known.len() == path.len() && known.iter().zip(path).all(matches));
-        found.map(|(_, owner)| *owner)
+        let exported = exported?;
+        if !matches!(exported, Tree::String(_)) {
+            self.check_key(vm, owner, &exported)?;
+        }
+        Ok(exported)
     }
 
     fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
@@ -347,6 +360,35 @@ impl<'r> Exporter<'r> {
     }
 }
 
+/// Whether some format has nothing for values like this one, whatever is in it. Bytes have a place in what is
+/// rendered as it is.
+fn may_be_refused(value: Value) -> bool {
+    match value {
+        Value::Null(_)
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::String(_)
+        | Value::Bytes(_)
+        | Value::List(_)
+        | Value::Set(_)
+        | Value::Map(_)
+        | Value::Object(_) => false,
+        Value::Float(value) => !value.is_finite(),
+        _ => true,
+    }
+}
+
+/// A message about a key, of its three lines the second about the object as it is.
+fn with_owner(message: &str, owner: &str) -> String {
+    let mut lines: Vec<String> = message.split('\n').map(str::to_owned).collect();
+    if let [_, shown, .., _] = &mut lines[..]
+        && let Some((label, _)) = shown.split_once(": ")
+    {
+        *shown = format!("{label}: {owner}");
+    }
+    lines.join("\n")
+}
+
 /// A value of the same kind, with nothing in it.
 fn without_members(vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
     Ok(match value {
@@ -367,17 +409,6 @@ fn without_members(vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
         }
         scalar => Exporter::new(Export::Strict, None).tree(vm, scalar)?,
     })
-}
-
-/// Whether two paths are the same as far as can be seen without comparing keys.
-fn same_path(a: &[Step], b: &[Step]) -> bool {
-    a.len() == b.len()
-        && a.iter().zip(b).all(|steps| match steps {
-            (Step::Property(a), Step::Property(b)) => a == b,
-            (Step::Element(a), Step::Element(b)) => a == b,
-            (Step::Entry(_), Step::Entry(_)) => true,
-            _ => false,
-        })
 }
 
 fn error_node(vm: &Vm<'_>, failure: Failure) -> Tree {

@@ -98,6 +98,11 @@ impl Oracle {
         Self::at(&binary)
     }
 
+    /// Where it is.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// Evaluates a module to text, whatever it comes to.
     ///
     /// # Errors

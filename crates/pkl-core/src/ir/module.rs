@@ -215,6 +215,15 @@ pub(crate) struct Body {
     pub(crate) captures: bool,
 }
 
+impl Body {
+    /// Whether it has generators, spreads or predicates.
+    pub(crate) fn generates(&self) -> bool {
+        self.ops.iter().any(|op| {
+            matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. } | Op::Predicate { .. })
+        })
+    }
+}
+
 /// What a body does to the object it makes, in order.
 #[derive(Debug)]
 pub(crate) enum Op {

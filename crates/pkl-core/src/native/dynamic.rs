@@ -23,6 +23,10 @@ fn length(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let object = args::object(this);
+    // The elements aren't in the map, but they are read.
+    for (_, place) in vm.members_to_force(object) {
+        vm.force(object, place)?;
+    }
     let mut pairs = Vec::new();
     for (key, place) in vm.members_of(object) {
         let key = match key {
@@ -35,8 +39,6 @@ fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
         };
         pairs.push((key, vm.force(object, place)?));
     }
-    // The elements aren't in the map, but they are read.
-    vm.elements(object)?;
     vm.make_map(&pairs)
 }
 

@@ -1,6 +1,6 @@
 //! The renderers of the base module.
 
-use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
+use pkl_data::error::{PathStep, RenderError};
 use pkl_data::render::{json, pcf, plist, properties, yaml};
 use pkl_data::tree::Tree;
 
@@ -40,10 +40,8 @@ pub(crate) fn render(
     rendering: Rendering<'_>,
 ) -> Result<Value> {
     let converters = Converters::of_renderer(vm, renderer)?;
-    let document = |tree: &Tree| {
-        rendering(tree).err().filter(|error| error.code == RenderErrorCode::UnsupportedDocument)
-    };
-    let mut exporter = Exporter::refusing(converters, Refusal { mixed, document: &document });
+    let render = |tree: &Tree| rendering(tree).err();
+    let mut exporter = Exporter::refusing(converters, Refusal { mixed, render: &render });
     let tree = match exporter.export(vm, value) {
         Ok(tree) => tree,
         Err(failure) => {
@@ -53,26 +51,7 @@ pub(crate) fn render(
             });
         }
     };
-    match rendering(&tree) {
-        Err(mut error) if error.code == RenderErrorCode::UnsupportedKey => {
-            if let Some(owner) = exporter.rekeyed_at(vm, &error.path) {
-                error.message = with_owner(&error.message, &vm.show_shallow(owner)?);
-            }
-            Err(render_failure(vm, value, &error))
-        }
-        result => rendered(vm, value, result),
-    }
-}
-
-/// A message about a key, of its three lines the second about the object as it was.
-fn with_owner(message: &str, owner: &str) -> String {
-    let mut lines: Vec<String> = message.split('\n').map(str::to_owned).collect();
-    if let [_, shown, .., _] = &mut lines[..]
-        && let Some((label, _)) = shown.split_once(": ")
-    {
-        *shown = format!("{label}: {owner}");
-    }
-    lines.join("\n")
+    rendered(vm, value, rendering(&tree))
 }
 
 /// A value as a tree, converted as `renderer` says.

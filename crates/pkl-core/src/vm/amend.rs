@@ -6,7 +6,7 @@ use std::ptr::from_ref;
 use super::{Frame, Known, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Sharing, Slot};
-use crate::ir::{Body, LazyBody, Member, Op};
+use crate::ir::{Body, LazyBody, Member};
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
@@ -53,13 +53,13 @@ pub(super) struct Building<'ir> {
 }
 
 impl Building<'_> {
-    /// Whether any member was defined.
-    fn changes(&self) -> bool {
-        !self.properties.is_empty()
-            || self.items.elements.len() > self.inherited_elements
-            || self.items.entries.len() > self.inherited_entries
-            || !self.touched_elements.is_empty()
-            || !self.touched_entries.is_empty()
+    /// Whether the body gave the object no member at all.
+    fn has_nothing(&self) -> bool {
+        self.properties.is_empty()
+            && self.items.elements.len() == self.inherited_elements
+            && self.items.entries.len() == self.inherited_entries
+            && self.touched_elements.is_empty()
+            && self.touched_entries.is_empty()
     }
 }
 
@@ -190,15 +190,14 @@ impl<'ir> Vm<'ir> {
             role: Role::Plain,
             forced: false,
         });
-        let mut changes = true;
-        if body.only_properties {
+        let made = if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
+            object
         } else {
-            changes = self.build(Frame { base, ..*frame }, object, parent, class, body, env)?;
-        }
+            self.build(Frame { base, ..*frame }, object, parent, class, body, env)?
+        };
         self.stack.truncate(base);
-        // The generators of a body may come to nothing.
-        if !changes && self.stays_itself(parent)? { Ok(parent) } else { Ok(object) }
+        Ok(made)
     }
 
     /// Whether an object that is amended by nothing is still that object. A collection is a new one, whose members
@@ -302,7 +301,7 @@ impl<'ir> Vm<'ir> {
         result.map_err(|error| error.locate(member.module, member.name_span))
     }
 
-    /// Whether there is anything that the body does to the parent.
+    /// Runs a body; the object that it makes, which is the parent if it has nothing to add.
     fn build(
         &mut self,
         frame: Frame<'ir>,
@@ -311,7 +310,7 @@ impl<'ir> Vm<'ir> {
         class: ClassId,
         body: &'ir Body,
         env: Option<EnvId>,
-    ) -> Result<bool> {
+    ) -> Result<ObjectId> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
             Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
@@ -331,9 +330,7 @@ impl<'ir> Vm<'ir> {
             properties: Vec::new(),
             property_keys: FxHashSet::default(),
             order: Vec::new(),
-            generated: body.ops.iter().any(|op| {
-                matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. } | Op::Predicate { .. })
-            }),
+            generated: body.generates(),
             inherited_elements: items.elements.len(),
             inherited_entries: items.entries.len(),
             items,
@@ -341,9 +338,11 @@ impl<'ir> Vm<'ir> {
             touched_entries: FxHashSet::default(),
         };
         self.run_ops(&mut building, &body.ops, env)?;
-        let changes = building.changes();
+        if building.has_nothing() && self.stays_itself(parent)? {
+            return Ok(parent);
+        }
         self.finish(building);
-        Ok(changes)
+        Ok(object)
     }
 
     fn finish(&mut self, building: Building<'ir>) {

@@ -123,6 +123,7 @@ impl<'ir> Vm<'ir> {
             }
         };
         display.push(id);
+        self.charge_class(display.len(), properties.len(), methods.len())?;
         for method in &members.methods {
             if kind == ClassKind::Declared && method.modifiers.contains(ModifierKind::Local) {
                 continue;
@@ -203,6 +204,16 @@ impl<'ir> Vm<'ir> {
             }
         };
         (shown, full.at(Arc::clone(&module.uri)))
+    }
+
+    /// Counts what a class takes: each class of a long chain has all that is above it.
+    fn charge_class(&mut self, superclasses: usize, properties: usize, methods: usize) -> Result<()> {
+        let bytes = superclasses * size_of::<ClassId>()
+            + properties * size_of::<(Symbol, ClassProperty<'_>)>()
+            + methods * size_of::<(Symbol, ClassMethod<'_>)>();
+        self.check_room(bytes)?;
+        self.heap.charge(bytes);
+        Ok(())
     }
 
     fn class_count(&self) -> usize {

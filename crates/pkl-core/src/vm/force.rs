@@ -4,7 +4,7 @@ use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Result};
 use crate::heap::{Cache, Slot};
-use crate::ir::MemberSource;
+use crate::ir::{Body, MemberSource};
 use crate::value::{ObjectId, Value};
 
 /// What is done about members without a value.
@@ -46,10 +46,16 @@ impl Vm<'_> {
     }
 
     /// For each member how far its definer is, and where in it the member is defined.
-    fn definition_order(&self, object: ObjectId, members: &[(MemberKey, MemberRef)]) -> Vec<(usize, u32)> {
+    ///
+    /// Without generators a body has its properties first, its elements last.
+    fn definition_order(
+        &self,
+        object: ObjectId,
+        members: &[(MemberKey, MemberRef)],
+    ) -> Vec<(usize, u8, u32)> {
         let mut known: Vec<(ObjectId, usize)> = vec![(object, 0)];
         let mut last = 0;
-        let order = members.iter().map(|(_, place)| {
+        let order = members.iter().map(|(key, place)| {
             let slot = self.slot_at(*place);
             let distance = match known.iter().find(|(definer, _)| *definer == slot.definer) {
                 Some((_, distance)) => *distance,
@@ -63,9 +69,24 @@ impl Vm<'_> {
             if !is_given(slot) {
                 last = slot.member.span.start;
             }
-            (distance, last)
+            (distance, self.rank(slot.definer, *key), last)
         });
         order.collect()
+    }
+
+    /// Where the body of an object has members of this kind: an element that it overrides is an entry there.
+    fn rank(&self, definer: ObjectId, key: MemberKey) -> u8 {
+        let definer = self.heap.object(definer);
+        if definer.body.is_none_or(Body::generates) {
+            return 0;
+        }
+        let inherited = definer.parent.and_then(|parent| self.heap.object(parent).items);
+        let inherited = inherited.map_or(0, |items| self.heap.items(items).elements.len());
+        match key {
+            MemberKey::Property(_) => 0,
+            MemberKey::Element(index) if index as usize >= inherited => 2,
+            MemberKey::Entry(_) | MemberKey::Element(_) => 1,
+        }
     }
 
     /// How many objects up the chain of amendments a definer is.

@@ -160,7 +160,18 @@ impl<'ir> Vm<'ir> {
         if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
             return Err(self.cannot_have(building.class, "an element"));
         }
-        building.order.push(Order::Element(narrow(building.items.elements.len())));
+        let index = narrow(building.items.elements.len());
+        if building.items.entries.len() > building.inherited_entries {
+            let hash = self.hash(Value::Int(index.into()))?;
+            let taken = building.items.candidates(hash).any(|(position, key)| {
+                position >= building.inherited_entries
+                    && matches!(key, Value::Int(taken) if taken == i64::from(index))
+            });
+            if taken {
+                return Err(duplicate(&index.to_string()));
+            }
+        }
+        building.order.push(Order::Element(index));
         building.items.elements.push(slot);
         self.heap.charge(size_of::<Slot<'_>>());
         self.tick()
@@ -175,6 +186,9 @@ impl<'ir> Vm<'ir> {
                     _ => building.items.elements.len(),
                 };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
+                    Some(index) if index >= building.inherited_elements && !mutant!(DuplicatesAllowed) => {
+                        Err(duplicate(&index.to_string()))
+                    }
                     Some(index) => override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
                     None => {

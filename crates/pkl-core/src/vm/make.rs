@@ -5,20 +5,14 @@ use pkl_parser::ast::ModifierKind;
 use super::amend::narrow;
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, Items, Object, Order, PropertyKey, Sharing, Slot};
+use crate::heap::{Items, Object, Order, PropertyKey, Slot};
 use crate::value::{ClassId, ItemsId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
     /// A member that has this value, whatever the receiver. It isn't read yet.
     pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
         let env = self.heap.add_env(None, &[value]);
-        Slot {
-            cache: Cache::Ready(value),
-            member: self.store.given(),
-            definer: object,
-            env: Some(env),
-            sharing: Sharing::Unread,
-        }
+        super::amend::slot(self.store.given(), object, Some(env))
     }
 
     /// An object with these elements.
@@ -144,8 +138,7 @@ impl<'ir> Vm<'ir> {
         let grown = self.heap.shapes.grow_once(shape, keys);
         self.regrow(object, grown);
         for &(name, value) in properties {
-            let mut slot = self.given(object, value);
-            slot.forget_all();
+            let slot = self.given(object, value);
             self.put_property(object, PropertyKey::Named(name), slot);
         }
     }

@@ -48,25 +48,10 @@ impl<'ir> Vm<'ir> {
                 if self.slot_at(place).sharing == Sharing::Unread {
                     self.slot_at_mut(place).sharing = Sharing::Read;
                 }
-                if matches!(place, MemberRef::Property(_)) || self.heap.object(object).check.is_none() {
-                    Ok(value)
-                } else {
-                    self.force_given(object, place, value)
-                }
+                Ok(value)
             }
             Cache::Busy => Err(stack_overflow()),
             Cache::Empty => self.force_empty(object, place),
-        }
-    }
-
-    /// A value that was there before the collection's type was known.
-    fn force_given(&mut self, object: ObjectId, place: MemberRef, value: Value) -> Result<Value> {
-        if !matches!(self.slot_at(place).member.source, MemberSource::Given) {
-            return Ok(value);
-        }
-        match self.heap.object(object).check {
-            Some(check) => self.check_member(check, value),
-            None => Ok(value),
         }
     }
 

@@ -38,7 +38,7 @@ impl<'ir> Vm<'ir> {
             match member {
                 Spread::Element(value) => {
                     let slot = self.given(building.object, value);
-                    self.add_element(building, slot)?;
+                    self.add_element(building, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Entry(key, value) => {
                     let slot = self.given(building.object, value);
@@ -48,11 +48,7 @@ impl<'ir> Vm<'ir> {
                     if building.kind == ObjectKind::Typed {
                         self.check_assignable(building.class, name, false)?;
                     }
-                    let mut slot = self.given(building.object, value);
-                    if building.kind == ObjectKind::Typed {
-                        // It is checked to the declared type when it is read.
-                        slot.forget_all();
-                    }
+                    let slot = self.given(building.object, value);
                     let key = PropertyKey::Named(name);
                     if building.property_keys.contains(&key) {
                         let name = self.text_of(name);
