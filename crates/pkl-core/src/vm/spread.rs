@@ -3,7 +3,7 @@
 use super::Vm;
 use super::amend::{Building, ObjectKind};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::PropertyKey;
+use crate::heap::{Cache, PropertyKey};
 use crate::mutants::mutant;
 use crate::value::{ClassId, Value};
 
@@ -48,7 +48,11 @@ impl<'ir> Vm<'ir> {
                     if building.kind == ObjectKind::Typed {
                         self.check_assignable(building.class, name, false)?;
                     }
-                    let slot = self.given(building.object, value);
+                    let mut slot = self.given(building.object, value);
+                    if building.kind == ObjectKind::Typed {
+                        // The class says of what type it must be, and that is seen when it is read.
+                        slot.cache = Cache::Empty;
+                    }
                     let key = PropertyKey::Named(name);
                     if building.property_keys.contains(&key) {
                         let name = self.text_of(name);
