@@ -28,7 +28,9 @@ fn chosen() -> Vec<Case> {
 fn verify(engine: &dyn Engine) {
     let wrong: Vec<String> = chosen()
         .iter()
-        .filter_map(|case| pkl_corpus::verify(case, engine).err().map(|told| format!("{}: {told}", case.name)))
+        .filter_map(|case| {
+            pkl_corpus::verify(case, engine).err().map(|told| format!("{}: {told}", case.name))
+        })
         .collect();
     assert!(wrong.is_empty(), "{} cases differ\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -108,6 +108,16 @@ impl Oracle {
         finish(&mut command)
     }
 
+    /// Evaluates a module and renders it in a format, whatever it comes to.
+    ///
+    /// # Errors
+    /// If the binary can't be run, or doesn't end in time.
+    pub fn evaluate_as(&self, module: &Path, format: &str) -> std::io::Result<Output> {
+        let mut command = self.command(module.parent().unwrap_or(Path::new(".")));
+        command.args(["eval", "--color", "never", "--no-cache", "--no-project", "--format", format, "--"]);
+        finish(command.arg(module))
+    }
+
     /// A command that evaluates with this binary and with nothing of the user's environment.
     fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(&self.binary);

@@ -2,7 +2,9 @@
 
 mod descriptor;
 
-pub use descriptor::{ConfigDescriptor, ConfigHint, ConfigSchema, FieldHint, ParentMapping, ResourceDescriptor, Schema};
+pub use descriptor::{
+    ConfigDescriptor, ConfigHint, ConfigSchema, FieldHint, ParentMapping, ResourceDescriptor, Schema,
+};
 
 use pkl_core::{DeserializeError, Evaluator, ModuleSource, Session, from_tree};
 use serde::de::DeserializeOwned;

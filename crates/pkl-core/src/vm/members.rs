@@ -110,7 +110,8 @@ impl<'ir> Vm<'ir> {
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };
         let checks = [self.inherited_check(place), self.heap.object(object).check];
-        let checked = checks.into_iter().flatten().try_fold(value, |value, check| self.check_member(check, value));
+        let checked =
+            checks.into_iter().flatten().try_fold(value, |value, check| self.check_member(check, value));
         checked.map_err(|error| self.place_of_value(error, &slot))
     }
 
