@@ -1,7 +1,6 @@
 //! The host's side: an evaluator is built once and evaluates many modules.
 
 use pkl_data::tree::Tree;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -114,7 +113,7 @@ impl EvaluatorBuilder {
         self.module_reader(reader.clone()).resource_reader(reader)
     }
 
-    /// Which modules may be loaded; all that have a reader, if nothing is said.
+    /// Which modules may be loaded, those given as text among them; all that have a reader, if nothing is said.
     #[must_use]
     pub fn allowed_modules(mut self, allowed: Allowed) -> Self {
         self.allowed_modules = allowed;
@@ -249,11 +248,11 @@ impl Evaluator {
         })
     }
 
-    /// The files of `output.files`, by path.
+    /// Paths and contents of the files of `output.files`, in its order.
     ///
     /// # Errors
     /// Why the module can't be loaded or one of its files rendered.
-    pub fn output_files(&self, module: &ModuleSource) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    pub fn output_files(&self, module: &ModuleSource) -> Result<Vec<(String, Vec<u8>)>, Error> {
         self.session(module, |session| {
             let rendered = session.output_files()?;
             Ok(rendered)
@@ -301,9 +300,11 @@ impl Evaluator {
         let mut vm = Vm::new(&self.store, &self.readers, self.limits.clone(), STACK_SIZE, trace);
         let loaded = match module {
             ModuleSource::Uri(uri) => vm.load_module(uri),
-            ModuleSource::Text { uri, text } => {
-                self.store.add(uri, text.as_str().into()).and_then(|ir| vm.load_ir(ir))
-            }
+            ModuleSource::Text { uri, text } => self
+                .readers
+                .check_module(uri)
+                .and_then(|()| self.store.add(uri, text.as_str().into()))
+                .and_then(|ir| vm.load_ir(ir)),
         };
         let object = loaded.and_then(|id| Ok((id, vm.module_object(id)?)));
         let (id, object) = object.map_err(|failure| resolve_error(&self.store, failure))?;

@@ -2,6 +2,7 @@
 
 use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
 use pkl_data::tree::{ClassName, ErrorNode, IntSeq, MAX_DEPTH, Member, Place, Tree, Typed};
+use pkl_parser::Symbol;
 use std::sync::Arc;
 
 use crate::convert::{Converters, Step};
@@ -36,13 +37,23 @@ pub(crate) struct Exporter<'r> {
     refusal: Option<Refusal<'r>>,
     /// What was refused.
     pub(crate) refused: Option<RenderError>,
+    /// Objects and maps with keys that were converted, and where they are.
+    rekeyed: Vec<(Vec<Step>, Value)>,
     path: Vec<Step>,
     depth: usize,
 }
 
 impl<'r> Exporter<'r> {
     pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
-        Self { mode, converters, refusal: None, refused: None, path: Vec::new(), depth: 0 }
+        Self {
+            mode,
+            converters,
+            refusal: None,
+            refused: None,
+            rekeyed: Vec::new(),
+            path: Vec::new(),
+            depth: 0,
+        }
     }
 
     /// For a renderer that refuses some values.
@@ -96,19 +107,21 @@ impl<'r> Exporter<'r> {
 
     /// A value, and all values in it, as a tree.
     pub(crate) fn export(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
-        vm.check_stack()?;
-        vm.tick()?;
-        if self.depth >= MAX_DEPTH {
-            return Err(Raised::new(
-                ErrorCode::Render,
-                format!("A value is nested more than {MAX_DEPTH} deep."),
-            ));
-        }
-        self.depth += 1;
-        let value = match &self.converters {
+        let converted = match &self.converters {
             Some(converters) => converters.convert(vm, value, &self.path)?,
             None => value,
         };
+        self.export_converted(vm, converted)
+    }
+
+    fn export_converted(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        vm.check_stack()?;
+        vm.tick()?;
+        if self.depth >= MAX_DEPTH {
+            let message = format!("A value is nested more than {MAX_DEPTH} deep.");
+            return Err(Raised::new(ErrorCode::Render, message));
+        }
+        self.depth += 1;
         if self.depth == 1 && self.path.is_empty() {
             self.check_document(vm, value)?;
         }
@@ -117,17 +130,25 @@ impl<'r> Exporter<'r> {
         tree
     }
 
-    fn member(&mut self, vm: &mut Vm<'_>, step: Step, value: Result<Value>) -> Result<Tree> {
+    /// A member of an object, or of a collection.
+    fn member(
+        &mut self,
+        vm: &mut Vm<'_>,
+        owner: Option<ObjectId>,
+        step: Step,
+        value: Result<Value>,
+    ) -> Result<Tree> {
         let depth = self.depth;
         self.path.push(step);
         let mut result = value.and_then(|value| self.export(vm, value));
         if let Err(error) = &mut result
             && error.code == ErrorCode::UndefinedValue
             && error.hint.is_none()
-            && error.frames.len() <= 1
             && self.mode == Export::Strict
+            && let Some((object, name)) = error.undefined
+            && owner.is_some_and(|owner| vm.shows(owner, object))
         {
-            error.hint = self.rendering_hint(vm);
+            error.hint = self.rendering_hint(vm, name);
         }
         self.path.pop();
         match result {
@@ -139,10 +160,12 @@ impl<'r> Exporter<'r> {
         }
     }
 
-    /// On which way the value that is missing was reached.
-    fn rendering_hint(&self, vm: &mut Vm<'_>) -> Option<String> {
+    /// On which way the value that is missing was reached: it is a property of the object that has the member
+    /// at the end of the path.
+    fn rendering_hint(&self, vm: &mut Vm<'_>, name: Symbol) -> Option<String> {
         let mut path = String::new();
-        for step in &self.path {
+        let owner = &self.path[..self.path.len().saturating_sub(1)];
+        for step in owner.iter().chain([&Step::Property(name)]) {
             match *step {
                 Step::Property(name) => {
                     if !path.is_empty() {
@@ -178,8 +201,8 @@ impl<'r> Exporter<'r> {
             }
             Value::Pair(id) => {
                 let (first, second) = *vm.heap.pair(id);
-                let first = self.member(vm, Step::Element(0), Ok(first))?;
-                let second = self.member(vm, Step::Element(1), Ok(second))?;
+                let first = self.member(vm, None, Step::Element(0), Ok(first))?;
+                let second = self.member(vm, None, Step::Element(1), Ok(second))?;
                 Tree::Pair(Box::new((first, second)))
             }
             Value::List(id) => {
@@ -193,17 +216,18 @@ impl<'r> Exporter<'r> {
             Value::Map(id) => {
                 let keys = vm.heap.map_keys(id).to_vec();
                 let values = vm.heap.map_values(id).to_vec();
-                let entries = keys.into_iter().zip(values).map(|(key, value)| {
-                    let exported = self.key(vm, key)?;
-                    Ok((exported, self.member(vm, Step::Entry(key), Ok(value))?))
+                let entries = keys.into_iter().zip(values).map(|(key, member)| {
+                    let exported = self.key(vm, value, key)?;
+                    Ok((exported, self.member(vm, None, Step::Entry(key), Ok(member))?))
                 });
                 Tree::Map(entries.collect::<Result<_>>()?)
             }
             Value::Class(id) => Tree::Class(vm.class_name_of(id)),
             Value::TypeAlias(id) => {
                 let alias = vm.heap.alias(id);
-                let module = Arc::clone(&vm.module(alias.module).ir.name);
-                Tree::TypeAlias(ClassName::new(module, vm.text_of(alias.name)))
+                let ir = vm.module(alias.module).ir;
+                let name = ClassName::new(Arc::clone(&ir.name), vm.text_of(alias.name));
+                Tree::TypeAlias(name.at(Arc::clone(&ir.uri)))
             }
             Value::Function(id) => Tree::Function { parameters: vm.heap.function(id).arity },
             Value::Object(object) => self.object(vm, object)?,
@@ -211,15 +235,44 @@ impl<'r> Exporter<'r> {
     }
 
     fn items(&mut self, vm: &mut Vm<'_>, items: &[Value]) -> Result<Vec<Tree>> {
-        items.iter().zip(0..).map(|(&item, index)| self.member(vm, Step::Element(index), Ok(item))).collect()
+        items
+            .iter()
+            .zip(0..)
+            .map(|(&item, index)| self.member(vm, None, Step::Element(index), Ok(item)))
+            .collect()
     }
 
-    /// A key; it is converted by its class only.
-    fn key(&mut self, vm: &mut Vm<'_>, key: Value) -> Result<Tree> {
+    /// A key of an object or map; it is converted by its class only.
+    fn key(&mut self, vm: &mut Vm<'_>, owner: Value, key: Value) -> Result<Tree> {
         let path = std::mem::take(&mut self.path);
-        let exported = self.export(vm, key);
+        let converted = match &self.converters {
+            Some(converters) => converters.convert(vm, key, &[]),
+            None => Ok(key),
+        };
+        let exported = converted.and_then(|converted| {
+            let same = vm.same(key, converted)?;
+            if !same && self.rekeyed.last().is_none_or(|(known, _)| !same_path(known, &path)) {
+                self.rekeyed.push((path.clone(), owner));
+            }
+            self.export_converted(vm, converted)
+        });
         self.path = path;
         exported
+    }
+
+    /// The object or map at the end of a path, as it was before its keys were converted.
+    pub(crate) fn rekeyed_at(&self, vm: &Vm<'_>, path: &[PathStep]) -> Option<Value> {
+        let matches = |(step, wanted): (&Step, &PathStep)| match (step, wanted) {
+            (Step::Property(name), PathStep::Property(text)) => *vm.text_of(*name) == **text,
+            (Step::Element(index), PathStep::Element(wanted)) => *index as usize == *wanted,
+            (Step::Entry(_), PathStep::Entry(_)) => true,
+            _ => false,
+        };
+        let found = self
+            .rekeyed
+            .iter()
+            .find(|(known, _)| known.len() == path.len() && known.iter().zip(path).all(matches));
+        found.map(|(_, owner)| *owner)
     }
 
     fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
@@ -234,16 +287,15 @@ impl<'r> Exporter<'r> {
         let mut members = Vec::new();
         let listed = vm.members_of(object);
         // All members are evaluated before any of them is gone into.
-        for &(key, place) in &listed {
-            if self.mode == Export::Strict
-                && let Err(error) = vm.force(object, place)
-            {
+        let to_force = if self.mode == Export::Strict { vm.members_to_force(object) } else { Vec::new() };
+        for (key, place) in to_force {
+            if let Err(error) = vm.force(object, place) {
                 let step = match key {
                     MemberKey::Property(name) => Step::Property(name),
                     MemberKey::Entry(key) => Step::Entry(key),
                     MemberKey::Element(index) => Step::Element(index),
                 };
-                return self.member(vm, step, Err(error));
+                return self.member(vm, Some(object), step, Err(error));
             }
         }
         if kind == ObjectKind::Dynamic {
@@ -255,7 +307,7 @@ impl<'r> Exporter<'r> {
             match key {
                 MemberKey::Property(symbol) => {
                     let name = vm.text_of(symbol);
-                    let tree = self.member(vm, Step::Property(symbol), value)?;
+                    let tree = self.member(vm, Some(object), Step::Property(symbol), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Property(name, tree));
                     } else {
@@ -263,8 +315,8 @@ impl<'r> Exporter<'r> {
                     }
                 }
                 MemberKey::Entry(key) => {
-                    let exported = self.key(vm, key)?;
-                    let tree = self.member(vm, Step::Entry(key), value)?;
+                    let exported = self.key(vm, Value::Object(object), key)?;
+                    let tree = self.member(vm, Some(object), Step::Entry(key), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Entry(exported, tree));
                     } else {
@@ -272,7 +324,7 @@ impl<'r> Exporter<'r> {
                     }
                 }
                 MemberKey::Element(index) => {
-                    let tree = self.member(vm, Step::Element(index), value)?;
+                    let tree = self.member(vm, Some(object), Step::Element(index), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Element(tree));
                     } else {
@@ -310,6 +362,17 @@ fn without_members(vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
         }
         scalar => Exporter::new(Export::Strict, None).tree(vm, scalar)?,
     })
+}
+
+/// Whether two paths are the same as far as can be seen without comparing keys.
+fn same_path(a: &[Step], b: &[Step]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|steps| match steps {
+            (Step::Property(a), Step::Property(b)) => a == b,
+            (Step::Element(a), Step::Element(b)) => a == b,
+            (Step::Entry(_), Step::Entry(_)) => true,
+            _ => false,
+        })
 }
 
 fn error_node(vm: &Vm<'_>, failure: Failure) -> Tree {

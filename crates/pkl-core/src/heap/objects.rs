@@ -68,6 +68,8 @@ pub(crate) struct Object<'ir> {
     /// The body, if the object was made by one.
     pub(crate) body: Option<&'ir ir::Body>,
     pub(crate) role: Role,
+    /// Whether all of its members, and theirs, have been or are being evaluated.
+    pub(crate) forced: bool,
 }
 
 impl Object<'_> {

@@ -180,16 +180,23 @@ impl Lowerer<'_> {
     }
 
     fn name(&mut self, name: Symbol, span: Span) -> Expr {
-        match self.scope.find(name) {
+        let mut sometimes = Vec::new();
+        let found = self.scope.find(name, |level, key| sometimes.push(Lexical { level, key, name }));
+        let mut expr = match found {
             Found::Local(slot) => Expr::Local(slot),
             Found::Captured { depth, index } => Expr::Captured { depth, index },
             Found::Property { level, key } => Expr::Lexical(Lexical { level, key, name }),
             Found::NotConst => Expr::NotConst { name, method: false },
-            Found::Nowhere if self.cx.base.is_some_and(|base| base.properties.contains_key(&name)) => {
+            Found::Nowhere if self.cx.base.is_some_and(|base| base.has_public(name)) => {
                 Expr::Base { name, site: self.cx.numbers.site() }
             }
             Found::Nowhere => Expr::Implicit { name, this: self.this_variable(span) },
+        };
+        for lexical in sometimes.into_iter().rev() {
+            let otherwise = self.push(expr, span);
+            expr = Expr::Sometimes { lexical, otherwise };
         }
+        expr
     }
 
     /// `this.name` and `module.name` where only const members may be used.

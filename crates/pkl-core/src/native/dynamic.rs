@@ -3,7 +3,7 @@
 use super::{Table, args, typed};
 use crate::error::Result;
 use crate::value::Value;
-use crate::vm::Vm;
+use crate::vm::{MemberKey, Vm};
 
 pub(super) static METHODS: Table = &[
     ("pkl.base#Dynamic.length", length),
@@ -24,11 +24,17 @@ fn length(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let object = args::object(this);
     let mut pairs = Vec::new();
-    for (name, value) in typed::properties(vm, object)? {
-        let name = vm.text_of(name);
-        pairs.push((vm.heap.string(name), value));
+    for (key, place) in vm.members_of(object) {
+        let key = match key {
+            MemberKey::Property(name) => {
+                let name = vm.text_of(name);
+                vm.heap.string(name)
+            }
+            MemberKey::Entry(key) => key,
+            MemberKey::Element(_) => continue,
+        };
+        pairs.push((key, vm.force(object, place)?));
     }
-    pairs.extend(vm.entries(object)?);
     vm.make_map(&pairs)
 }
 

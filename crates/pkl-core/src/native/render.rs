@@ -53,7 +53,26 @@ pub(crate) fn render(
             });
         }
     };
-    rendered(vm, value, rendering(&tree))
+    match rendering(&tree) {
+        Err(mut error) if error.code == RenderErrorCode::UnsupportedKey => {
+            if let Some(owner) = exporter.rekeyed_at(vm, &error.path) {
+                error.message = with_owner(&error.message, &vm.show_shallow(owner)?);
+            }
+            Err(render_failure(vm, value, &error))
+        }
+        result => rendered(vm, value, result),
+    }
+}
+
+/// A message about a key, of its three lines the second about the object as it was.
+fn with_owner(message: &str, owner: &str) -> String {
+    let mut lines: Vec<String> = message.split('\n').map(str::to_owned).collect();
+    if let [_, shown, .., _] = &mut lines[..]
+        && let Some((label, _)) = shown.split_once(": ")
+    {
+        *shown = format!("{label}: {owner}");
+    }
+    lines.join("\n")
 }
 
 /// A value as a tree, converted as `renderer` says.
@@ -74,7 +93,7 @@ pub(crate) fn rendered(
     }
 }
 
-fn render_failure(vm: &mut Vm<'_>, value: Value, error: &RenderError) -> Failure {
+pub(crate) fn render_failure(vm: &mut Vm<'_>, value: Value, error: &RenderError) -> Failure {
     let mut failure = Raised::new(ErrorCode::Render, error.message.clone());
     failure.hint = error.hint.map(str::to_owned);
     match place_of(vm, value, &error.path) {

@@ -129,17 +129,16 @@ impl<'ir> Vm<'ir> {
         frame: &Frame<'ir>,
         args: &[Value],
     ) -> Result<ObjectId> {
-        let body = self.store.body(lazy);
-        if let Some((name, span)) = body.duplicate {
-            return Err(duplicate(&self.text_of(name)).locate(body.module, span));
+        let mut body = self.store.body(lazy);
+        if args.is_empty() && !body.params.is_empty() {
+            body = self.store.unapplied_body(lazy);
         }
         if body.params.len() != args.len() {
             let message =
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
-        if body.ops.is_empty() && body.members.is_empty() && self.heap.object(parent).is_module() {
-            // Nothing is amended: it is still the module.
+        if body.ops.is_empty() && body.members.is_empty() && self.stays_itself(parent)? {
             return Ok(parent);
         }
         let base = self.stack.len();
@@ -179,6 +178,7 @@ impl<'ir> Vm<'ir> {
             env,
             body: Some(body),
             role: Role::Plain,
+            forced: false,
         });
         if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
@@ -187,6 +187,21 @@ impl<'ir> Vm<'ir> {
         }
         self.stack.truncate(base);
         Ok(object)
+    }
+
+    /// Whether an object that is amended by nothing is still that object. A collection is a new one, whose members
+    /// may be checked to another type.
+    fn stays_itself(&mut self, object: ObjectId) -> Result<bool> {
+        let record = self.heap.object(object);
+        let (class, role) = (record.class, record.role);
+        if self.heap.class(class).modifiers.contains(pkl_parser::ast::ModifierKind::External) {
+            return Ok(false);
+        }
+        Ok(match role {
+            Role::Module => true,
+            Role::Plain => matches!(self.object_kind(class)?, ObjectKind::Typed | ObjectKind::Dynamic),
+            Role::View | Role::Prototype => false,
+        })
     }
 
     fn amend_properties(

@@ -167,6 +167,7 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: Role::Prototype,
+            forced: false,
         });
         let name = self.text_of(ir.name);
         let display_name = match kind {

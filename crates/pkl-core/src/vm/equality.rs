@@ -4,6 +4,7 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 use super::amend::ObjectKind;
+use super::force::Undefined;
 use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::Result;
@@ -132,6 +133,13 @@ impl Vm<'_> {
         }
         self.check_stack()?;
         let kind = self.object_kind(self.heap.object(a).class)?;
+        if kind == ObjectKind::Listing && self.element_count(a) != self.element_count(b) {
+            return Ok(false);
+        }
+        // An error of a member counts, whether it would decide or not.
+        for object in [a, b] {
+            self.force_object(object, Undefined::Fails)?;
+        }
         let mut members = self.members_of(a);
         let others = self.members_of(b);
         if mutant!(HiddenInEquality) {
@@ -148,12 +156,6 @@ impl Vm<'_> {
             }
         } else if members.len() != others.len() {
             return Ok(false);
-        }
-        // An error of a member counts, whether it would decide or not.
-        for (object, members) in [(a, &members), (b, &others)] {
-            for &(_, place) in members {
-                self.force(object, place)?;
-            }
         }
         for (key, place) in members {
             let other = match key {

@@ -235,14 +235,12 @@ impl<'ir> Vm<'ir> {
         member: &'ir Member,
         env: Option<EnvId>,
     ) -> Result<()> {
-        let Some(items) = self.heap.object(building.parent).items else { return Ok(()) };
-        let elements =
-            (0..building.inherited_elements).map(|position| MemberRef::Element(items, narrow(position)));
-        let entries =
-            (0..building.inherited_entries).map(|position| MemberRef::Entry(items, narrow(position)));
-        let all: Vec<MemberRef> = elements.chain(entries).collect();
         let frame = building.frame;
-        for place in all {
+        let members = self.members_of(building.parent);
+        for (_, place) in self.in_definition_order(building.parent, members) {
+            if let MemberRef::Property(_) = place {
+                continue;
+            }
             let value = self.force(building.parent, place)?;
             self.stack[frame.base + variable as usize] = value;
             if !self.eval_condition(&building.body.code, condition, &frame)? {

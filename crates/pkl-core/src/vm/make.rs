@@ -5,7 +5,7 @@ use pkl_parser::ast::ModifierKind;
 use super::amend::narrow;
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, Items, Order, PropertyKey, Slot};
+use crate::heap::{Cache, Items, Object, Order, PropertyKey, Slot};
 use crate::value::{ClassId, ItemsId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
@@ -93,6 +93,36 @@ impl<'ir> Vm<'ir> {
             let slot = Slot { cache: Cache::Empty, member, definer: object, env: Some(env) };
             self.put_property(object, PropertyKey::Named(name), slot);
         }
+    }
+
+    /// An object that is as another one was before any of its members was evaluated.
+    pub(crate) fn unevaluated_copy(&mut self, object: ObjectId) -> ObjectId {
+        let original = self.heap.object(object);
+        let (class, shape, slots, items) = (original.class, original.shape, original.slots, original.items);
+        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
+        let (check, env, body, role) = (original.check, original.env, original.body, original.role);
+        let len = self.heap.shapes.get(shape).len();
+        let slots = self.heap.inherit_slots(slots, len);
+        let items = items.map(|items| {
+            let copy = self.heap.items(items).inherit(None);
+            self.heap.charge(copy.size());
+            self.heap.add_items(copy)
+        });
+        let parent = Some(object);
+        self.heap.add_object(Object {
+            class,
+            parent,
+            enclosing_this,
+            enclosing_owner,
+            shape,
+            slots,
+            items,
+            check,
+            env,
+            body,
+            role,
+            forced: false,
+        })
     }
 
     /// An instance of a class with these properties; the others have their defaults.

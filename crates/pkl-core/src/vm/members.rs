@@ -26,7 +26,7 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn set_cache(&mut self, place: MemberRef, cache: Cache) {
+    pub(super) fn set_cache(&mut self, place: MemberRef, cache: Cache) {
         match place {
             MemberRef::Property(index) => self.heap.slot_mut(index).cache = cache,
             MemberRef::Element(items, position) => {
@@ -83,7 +83,7 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn evaluate_slot(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
+    pub(super) fn evaluate_slot(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         let slot = *self.slot_at(place);
         let key = match place {
             MemberRef::Property(_) => {
@@ -392,9 +392,13 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    pub(crate) fn undefined(&self, member: &'ir Member) -> Failure {
+    pub(crate) fn undefined(&self, member: &'ir Member, this: Value) -> Failure {
         let name = member.name.map(|name| self.text_of(name)).unwrap_or_default();
         let message = format!("Tried to read property `{name}` but its value is undefined.");
-        Raised::new(ErrorCode::UndefinedValue, message).locate(member.module, member.name_span)
+        let mut error = Raised::new(ErrorCode::UndefinedValue, message);
+        if let (Value::Object(object), Some(name)) = (this, member.name) {
+            error.undefined = Some((object, name));
+        }
+        error.locate(member.module, member.name_span)
     }
 }

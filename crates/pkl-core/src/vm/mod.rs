@@ -7,6 +7,7 @@ pub(crate) mod describe;
 mod equality;
 pub(crate) mod eval;
 mod expression;
+pub(crate) mod force;
 mod generate;
 pub(crate) mod iterate;
 mod known;

@@ -209,6 +209,7 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: Role::Module,
+            forced: false,
         });
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
@@ -316,6 +317,7 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: if module { Role::Module } else { Role::Plain },
+            forced: false,
         })
     }
 

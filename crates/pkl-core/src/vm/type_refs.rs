@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 use super::types::TypeRef;
 use super::{Frame, Vm};
 use crate::error::Result;
-use crate::heap::{Env, Object, Role};
+use crate::heap::{Env, Role};
 use crate::ir::{Code, Ty, TyIx};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ObjectId, Value};
@@ -13,30 +13,11 @@ use crate::value::{CheckId, ObjectId, Value};
 impl<'ir> Vm<'ir> {
     /// An object that shows another one's members, checked.
     pub(super) fn view(&mut self, object: ObjectId, check: CheckId) -> ObjectId {
-        let original = self.heap.object(object);
-        let (class, shape, slots, items, env, body) =
-            (original.class, original.shape, original.slots, original.items, original.env, original.body);
-        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
-        let len = self.heap.shapes.get(shape).len();
-        let slots = self.heap.inherit_slots(slots, len);
-        let items = items.map(|items| {
-            let copy = self.heap.items(items).inherit(None);
-            self.heap.charge(copy.size());
-            self.heap.add_items(copy)
-        });
-        self.heap.add_object(Object {
-            class,
-            parent: Some(object),
-            enclosing_this,
-            enclosing_owner,
-            shape,
-            slots,
-            items,
-            check: Some(check),
-            env,
-            body,
-            role: Role::View,
-        })
+        let view = self.unevaluated_copy(object);
+        let record = self.heap.object_mut(view);
+        record.check = Some(check);
+        record.role = Role::View;
+        view
     }
 
     /// A type kept for later, with what it needs.
