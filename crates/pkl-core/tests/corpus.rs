@@ -76,7 +76,10 @@ fn produce(evaluator: &Evaluator, case: &Case, render: &Render) -> Result<Produc
             evaluator.expression_text(&module, text).map(|text| Produced::Text(text.into_bytes()))
         }
         Render::Files => {
-            evaluator.output_files(&module).map(|files| Produced::Files(files.into_iter().collect()))
+            // An expectation has them sorted, since a directory has no order.
+            let mut files = evaluator.output_files(&module)?;
+            files.sort();
+            Ok(Produced::Files(files))
         }
     }
 }

@@ -92,7 +92,9 @@ impl pkl_core::host::ModuleReader for Web {
 
     fn read(&self, uri: &str) -> Result<String, pkl_core::host::ReadError> {
         match uri {
-            "https://example.com/birds/dodo.pkl" => Ok("import \"name.pkl\" as other\nname = other.value".to_owned()),
+            "https://example.com/birds/dodo.pkl" => {
+                Ok("import \"name.pkl\" as other\nname = other.value".to_owned())
+            }
             "https://example.com/birds/name.pkl" => Ok("value = \"Dodo\"".to_owned()),
             _ => Err(pkl_core::host::ReadError::NotFound),
         }
