@@ -158,5 +158,7 @@ fn secrets_are_seen_in_mappings_and_nested_objects() {
     let map = resource(&vault, "vault.pkl", "SecretMap");
     assert!(hint(map, "data").opaque && hint(map, "owners.token").opaque && !hint(map, "owners.name").opaque);
     assert_eq!(map.descriptions["owners.name"], "Who it is.");
+    let consumer = resource(&vault, "vault.pkl", "Consumer");
+    assert_eq!(consumer.description.as_deref(), Some("Reads secrets."), "the hint says more than a comment");
     assert!(vault.configs.is_empty(), "a configuration without hints has no schema");
 }

@@ -64,7 +64,7 @@ class MapResolvable extends formae.MapSecretResolvable {
   hidden valueProperty = "data"
 }
 
-@formae.ResourceHint { type = "VAULT::Secrets::Consumer"; identifier = "id" }
+@formae.ResourceHint { type = "VAULT::Secrets::Consumer"; identifier = "id"; docComment = "Reads secrets." }
 class Consumer extends formae.Resource {
   @formae.FieldHint
   secret: String|formae.Resolvable
