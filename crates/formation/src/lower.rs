@@ -239,5 +239,7 @@ impl Names for Values {
         }
     }
 
+    fn stray(&mut self, _: &Spot<'_>) {}
+
     fn misplaced(&mut self, _: &Spot<'_>) {}
 }

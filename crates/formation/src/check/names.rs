@@ -144,6 +144,13 @@ impl Names for CheckNames<'_, '_> {
         Meaning::Nothing
     }
 
+    fn stray(&mut self, spot: &Spot<'_>) {
+        let message = "This `${` begins no name: it has no closing `}`, or nothing before it, and stays text";
+        let code = DiagnosticCode::InvalidExpression;
+        let warning = Diagnostic::warning(code, self.site.clone(), message);
+        self.report.push(spot.text_span(), warning.hint("write `${Name}`; for the text itself, write `$${`"));
+    }
+
     fn misplaced(&mut self, spot: &Spot<'_>) {
         let message = "`ref_attr` can only be the whole value of an output";
         let diagnostic = Diagnostic::error(DiagnosticCode::MisplacedExpression, spot.path(), message)

@@ -118,18 +118,24 @@ pub(crate) fn self_reference(label: &Label, path: &Path, source: &SourceMap) -> 
         .hint("remove the reference: a resource has no id before it exists")
 }
 
-/// The error for resources that wait for each other, with one related place per edge.
+/// How many resources of a cycle are told, and how many edges with their places.
+const MOST_OF_A_CYCLE: usize = 12;
+
+/// The error for resources that wait for each other, with one related place per edge that is told.
 pub(crate) fn dependency_cycle<'a>(
     cycle: &[u32],
     label: impl Fn(u32) -> &'a Label,
     path_of: impl Fn(u32, u32) -> Option<Path>,
     source: &SourceMap,
 ) -> Diagnostic {
-    let edges: Vec<(u32, u32)> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
+    let edges = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).take(MOST_OF_A_CYCLE);
     let mut message = String::from("Circular dependency detected in resources: ");
-    for node in cycle {
+    for node in cycle.iter().take(MOST_OF_A_CYCLE) {
         message.push_str(label(*node).as_str());
         message.push_str(" → ");
+    }
+    if let Some(more) = cycle.len().checked_sub(MOST_OF_A_CYCLE).filter(|more| *more > 0) {
+        message.push_str(&format!("… {more} more → "));
     }
     message.push_str(cycle.first().map_or("", |first| label(*first).as_str()));
     let mut error = Diagnostic::error(DiagnosticCode::DependencyCycle, Path::of(["resources"]), message);
