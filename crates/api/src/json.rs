@@ -1,4 +1,5 @@
-//! JSON as it is taken from outside: no duplicate keys, bounded depth, and errors with a place.
+//! JSON as it is taken from outside: no duplicate keys, bounded depth, nothing that would be lost
+//! where it is kept, and errors with a place.
 
 use formwork_model::Json;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -40,23 +41,78 @@ pub enum JsonProblem {
         /// The key, shortened where it is long.
         key: String,
     },
+    /// A text holds U+0000, which not every store can keep.
+    #[error("a text holds the character U+0000, which can't be kept")]
+    Nul,
+    /// An integer that would lose digits.
+    #[error("an integer does not fit into 64 bits; quote it to keep it as text")]
+    Integer,
 }
 
 /// Reads a JSON text.
 ///
 /// # Errors
-/// [`JsonError`] for anything but one JSON value of at most `depth` levels without duplicate keys.
+/// [`JsonError`] for anything but one JSON value of at most `depth` levels without duplicate keys,
+/// U+0000 and integers beyond 64 bits.
 pub fn parse(bytes: &[u8], depth: usize) -> Result<Json, JsonError> {
     let found = Cell::new(None);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     // `Value` counts levels itself, so that the bound is ours and its error has a place.
     deserializer.disable_recursion_limit();
     let value = Value { left: depth, limit: depth, found: &found }.deserialize(&mut deserializer);
-    value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| JsonError {
+    let value = value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| JsonError {
         problem: found.take().unwrap_or_else(|| JsonProblem::Syntax(without_place(&error))),
         line: error.line(),
         column: error.column(),
-    })
+    })?;
+    // The parser reads such an integer as a float, in silence.
+    integer_beyond_64_bits(bytes).map_or(Ok(value), Err)
+}
+
+/// The first integer beyond 64 bits in a text that is JSON.
+fn integer_beyond_64_bits(bytes: &[u8]) -> Option<JsonError> {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += match byte {
+            b'"' => string_length(&bytes[at..]),
+            b'-' | b'0'..=b'9' => {
+                let is_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                let rest = &bytes[at..];
+                let length = rest.iter().position(|byte| !is_number(byte)).unwrap_or(rest.len());
+                let number = std::str::from_utf8(&rest[..length]).unwrap_or_default();
+                if !is_kept(number) {
+                    let before = &bytes[..at];
+                    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+                    return Some(JsonError {
+                        problem: JsonProblem::Integer,
+                        line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+                        column: 1 + at - line_start,
+                    });
+                }
+                length
+            }
+            _ => 1,
+        };
+    }
+    None
+}
+
+/// The length of the string that the text begins with, its quotes included.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// Whether a number is one with a fraction or an exponent, or an integer of at most 64 bits.
+fn is_kept(number: &str) -> bool {
+    number.contains(['.', 'e', 'E']) || number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok()
 }
 
 /// The parser's words without the place it appends.
@@ -81,6 +137,10 @@ impl Value<'_> {
             Some(left) => Ok(Self { left, limit: self.limit, found: self.found }),
             None => Err(self.refuse(JsonProblem::TooDeep { limit: self.limit })),
         }
+    }
+
+    fn without_nul<E: de::Error>(&self, text: &str) -> Result<(), E> {
+        if text.contains('\0') { Err(self.refuse(JsonProblem::Nul)) } else { Ok(()) }
     }
 
     fn refuse<E: de::Error>(&self, problem: JsonProblem) -> E {
@@ -124,11 +184,12 @@ impl<'de> Visitor<'de> for Value<'_> {
         Ok(value.into())
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-        Ok(Json::String(value.to_owned()))
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Json, E> {
+        self.visit_string(value.to_owned())
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Json, E> {
+    fn visit_string<E: de::Error>(self, value: String) -> Result<Json, E> {
+        self.without_nul(&value)?;
         Ok(Json::String(value))
     }
 
@@ -144,6 +205,7 @@ impl<'de> Visitor<'de> for Value<'_> {
         self.deeper::<A::Error>()?;
         let mut object = serde_json::Map::new();
         while let Some(key) = members.next_key::<String>()? {
+            self.without_nul(&key)?;
             if object.contains_key(&key) {
                 let key = key.chars().take(100).collect();
                 return Err(self.refuse(JsonProblem::DuplicateKey { key }));
@@ -183,9 +245,20 @@ mod tests {
                 refused("[1e999]"),
                 refused("{\"a\": \"\\ud800\"}"),
                 refused(&"[".repeat(200)),
+                refused("{\"a\": 1,\n \"b\": \"x\\u0000\"}"),
+                refused("{\"a\\u0000\": 1}"),
+                refused("{\"a\": \"1\\\"9\",\n \"b\": [-9223372036854775809]}"),
+                refused(&"9".repeat(100)),
             ]
             .join("\n")
         );
+    }
+
+    #[test]
+    fn numbers_with_a_fraction_or_an_exponent_are_floats_of_any_size() {
+        let text = "[1e300, 18446744073709551616.0, -9223372036854775808, \"18446744073709551616\"]";
+        let value = parse(text.as_bytes(), 2).expect("valid");
+        assert_eq!(value, json!([1e300, 18_446_744_073_709_551_616.0, i64::MIN, "18446744073709551616"]));
     }
 
     #[test]

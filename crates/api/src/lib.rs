@@ -41,11 +41,11 @@ pub use page::Page;
 pub use plan::{
     CauseLink, Graph, GraphEdge, GraphNode, PlanChange, PlanDiff, PlanResult, UnauthorizedAction,
 };
-pub use project::Project;
+pub use project::{Project, TraceContentMode};
 pub use purge::{PurgedFormation, SecretOutputPurge};
 pub use requests::{
     ApplyPlan, CancelOperation, CreateFormation, CreateProject, CreateToken, GraphFormation, Observe,
-    OnFailure, PlanFormation, UpdateFormation, ValidateFormation,
+    OnFailure, PlanFormation, UpdateFormation, UpdateProject, ValidateFormation,
 };
 pub use revision::FormationRevision;
 pub use time::Time;

@@ -119,7 +119,7 @@ pub struct FormationEvent {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Of a decision, who made it.
+    /// Of a decision, who made it; of what a rollback left, why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

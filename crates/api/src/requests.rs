@@ -3,8 +3,10 @@
 
 #![allow(unused_qualifications, reason = "the schema derive names types by their full paths")]
 
+use crate::TraceContentMode;
 use formwork_model::Json;
 use indexmap::IndexMap;
+use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use utoipa::ToSchema;
@@ -22,10 +24,42 @@ fn template_schema() -> Schema {
         .into()
 }
 
+/// A template, or null for none.
+fn optional_template_schema() -> Schema {
+    OneOfBuilder::new()
+        .item(ObjectBuilder::new().schema_type(Type::Object))
+        .item(ObjectBuilder::new().schema_type(Type::String))
+        .item(ObjectBuilder::new().schema_type(Type::Null))
+        .description(Some("The template, as an object or as JSON or YAML text."))
+        .into()
+}
+
+/// Reads what [`template_schema`] says.
+fn template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+    let value = Json::deserialize(deserializer)?;
+    let unexpected = match &value {
+        Json::Object(_) | Json::String(_) => return Ok(value),
+        Json::Null => Unexpected::Unit,
+        Json::Bool(value) => Unexpected::Bool(*value),
+        Json::Number(_) => Unexpected::Other("number"),
+        Json::Array(_) => Unexpected::Seq,
+    };
+    Err(D::Error::invalid_type(unexpected, &"an object or a text"))
+}
+
+/// Reads what [`optional_template_schema`] says.
+fn optional_template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    match Option::<Json>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(value) => template(value).map(Some).map_err(D::Error::custom),
+    }
+}
+
 /// The body of `POST /formations/validate`.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ValidateFormation {
     /// The template.
+    #[serde(deserialize_with = "template")]
     #[schema(schema_with = template_schema, required)]
     pub template: Json,
     /// Parameter values by name. Where absent, required parameters are not demanded.
@@ -44,8 +78,8 @@ pub struct PlanFormation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formation_id: Option<String>,
     /// The template; where absent, the formation's stored one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = template_schema)]
+    #[serde(default, deserialize_with = "optional_template", skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = optional_template_schema)]
     pub template: Option<Json>,
     /// Parameter values by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,8 +136,10 @@ pub struct CreateFormation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     /// The name, unique in the project.
+    #[schema(min_length = 1, max_length = 255)]
     pub name: String,
     /// The template.
+    #[serde(deserialize_with = "template")]
     #[schema(schema_with = template_schema, required)]
     pub template: Json,
     /// Static annotations; no expressions.
@@ -116,6 +152,7 @@ pub struct CreateFormation {
     pub parameters: Option<JsonMap>,
     /// The plan that was approved: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[0-9a-fA-F]{64}$")]
     pub plan_hash: Option<String>,
     /// What a failure means for the rest; `rollback` where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,8 +163,8 @@ pub struct CreateFormation {
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct UpdateFormation {
     /// The template; where absent, the stored one is applied again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = template_schema)]
+    #[serde(default, deserialize_with = "optional_template", skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = optional_template_schema)]
     pub template: Option<Json>,
     /// Static annotations: absent leaves them, null clears them.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -139,6 +176,7 @@ pub struct UpdateFormation {
     pub parameters: Option<JsonMap>,
     /// The plan that was approved: another one is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[0-9a-fA-F]{64}$")]
     pub plan_hash: Option<String>,
     /// What a failure means for the rest; `rollback` where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +201,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<J
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct GraphFormation {
     /// The template.
+    #[serde(deserialize_with = "template")]
     #[schema(schema_with = template_schema, required)]
     pub template: Json,
 }
@@ -183,10 +222,41 @@ pub struct CreateProject {
     pub name: String,
 }
 
+/// The body of `PATCH /projects/{project_id}`: what is absent stays, null is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UpdateProject {
+    /// The name, unique.
+    #[schema(min_length = 1, max_length = 255)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub name: Option<String>,
+    /// The guardrails on all calls of its agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrail_ids: Option<Vec<String>>,
+    /// How many runs a runtime may carry out at once; null is any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    pub max_concurrent_runs: Option<u64>,
+    /// The model route of agents and chats that name neither a provider nor a route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_model_route_id: Option<String>,
+    /// Whether reads are in the audit too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit_reads_enabled: Option<bool>,
+    /// After how many days the content of generations and traces is purged; null is never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 36_500)]
+    pub trace_content_retention_days: Option<u64>,
+    /// Whether the content of generations and traces is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_content_mode: Option<TraceContentMode>,
+}
+
 /// The body of `POST /tokens`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CreateToken {
     /// What it is for.
+    #[schema(min_length = 1, max_length = 255)]
     pub name: String,
     /// The one project it is confined to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,9 @@ pub(crate) enum Exit {
     Done,
     /// Input, deploy or plugin failed.
     Failed,
+    /// What was to be validated is invalid. For the seed's own name of the binary that is an answer
+    /// like any other (seed 4, "A Failed Deploy Still Answers 2xx": the outcome is the payload).
+    Invalid,
     /// Wrong usage.
     Usage,
     /// Reality has drifted.
@@ -34,8 +37,9 @@ impl Exit {
             Self::Interrupted => 130,
             Self::Changes => 10,
             Self::Unformatted => 11,
+            Self::Invalid if soat => 0,
             _ if soat => 1,
-            Self::Failed => 1,
+            Self::Failed | Self::Invalid => 1,
             Self::Usage => 2,
             Self::Drifted => 3,
             Self::Conflict => 4,

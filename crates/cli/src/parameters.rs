@@ -1,6 +1,7 @@
 //! `--parameter` and `--env-file` (seed 4, "Providing Parameter Values via the CLI").
 
 use crate::env_file::EnvFile;
+use formwork_api::json::{self, JsonError, JsonProblem};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -40,13 +41,10 @@ pub(crate) fn parameters(
 ) -> Result<Option<Map<String, Value>>, ParameterError> {
     match (given, bag) {
         ([], None) => Ok(None),
-        ([], Some(bag)) => match serde_json::from_str(bag) {
+        ([], Some(bag)) => match json::parse(bag.as_bytes(), json::REQUEST_DEPTH) {
             Ok(Value::Object(members)) => Ok(Some(members)),
             Ok(_) => Err(ParameterError::NotAnObject("it is another kind of value".to_owned())),
-            // The text may hold secrets: only the place is told.
-            Err(error) => {
-                Err(ParameterError::NotAnObject(format!("syntax error at column {}", error.column())))
-            }
+            Err(error) => Err(ParameterError::NotAnObject(json_problem(&error))),
         },
         (_, Some(_)) => Err(ParameterError::Both),
         (given, None) => {
@@ -59,6 +57,21 @@ pub(crate) fn parameters(
             }
             Ok(Some(members))
         }
+    }
+}
+
+/// What is wrong with the JSON of a flag. The text may hold secrets: of them only the place is told.
+pub(crate) fn json_problem(error: &JsonError) -> String {
+    match error.problem {
+        JsonProblem::Syntax(_) => {
+            // A flag is one line in most cases, and its line says nothing then.
+            if error.line == 1 {
+                format!("syntax error at column {}", error.column)
+            } else {
+                format!("syntax error at line {}, column {}", error.line, error.column)
+            }
+        }
+        _ => error.to_string(),
     }
 }
 
@@ -138,6 +151,21 @@ mod tests {
         assert_eq!(with(&["A=@NOPE", "NOPE"]), Ok(json!({})));
         assert_eq!(with(&["A=$NOPE"]), Err(ParameterError::MissingVariable("NOPE".to_owned())));
         assert_eq!(with(&["A=${NOPE}"]), Err(ParameterError::MissingVariable("NOPE".to_owned())));
+    }
+
+    #[test]
+    fn a_bag_of_parameters_has_each_name_once() {
+        let (file, process) = (EnvFile::parse("").expect("valid"), BTreeMap::new());
+        let variables = Variables { file: &file, process: &process };
+        let refused = |bag| parameters(&[], Some(bag), &variables).expect_err("refused").to_string();
+        assert_eq!(
+            refused(r#"{"A": "x", "A": "canary"}"#),
+            "`--parameters` is not a JSON object: the key `A` stands twice in one object at line 1, column 14"
+        );
+        assert_eq!(
+            refused(r#"{"A": canary}"#),
+            "`--parameters` is not a JSON object: syntax error at column 7"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Profiles: servers and tokens by name, in files that other tools of the same API share.
 
 use crate::{ConfigError, Environment, name};
+use formwork_model::Suggest;
 use formwork_secret::Secret;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,7 +103,7 @@ fn parse_profile(path: &Path, profile: &str, settings: Value) -> Result<Profile,
     let mut parsed = Profile::default();
     for (key, value) in settings {
         if !KEYS.contains(&key.as_str()) {
-            let nearest = nearest_key(&key);
+            let nearest = Suggest::default().nearest(&key, KEYS);
             return Err(ConfigError::UnknownProfileKey {
                 path: path.to_owned(),
                 profile: profile.to_owned(),
@@ -126,16 +127,6 @@ fn parse_profile(path: &Path, profile: &str, settings: Value) -> Result<Profile,
 
 fn invalid(path: &Path, place: String, expected: &'static str) -> ConfigError {
     ConfigError::InvalidProfiles { path: path.to_owned(), place, expected }
-}
-
-/// The key that was probably meant, spelling variants of case and underscores included.
-fn nearest_key(key: &str) -> Option<&'static str> {
-    let plain = |text: &str| text.replace(['_', '-'], "").to_ascii_lowercase();
-    KEYS.into_iter()
-        .map(|known| (strsim::damerau_levenshtein(&plain(known), &plain(key)), known))
-        .filter(|(distance, _)| *distance <= 2)
-        .min()
-        .map(|(_, known)| known)
 }
 
 #[cfg(test)]

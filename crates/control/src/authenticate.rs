@@ -37,7 +37,9 @@ struct Trail {
 }
 
 pub(crate) fn unauthorized() -> ControlError {
-    ControlError::new(WireCode::Unauthorized, "Unauthorized")
+    ControlError::new(WireCode::Unauthorized, "Unauthorized").with_meta(serde_json::json!({
+        "hint": "The token is unknown, expired or revoked: log in again, or use another one",
+    }))
 }
 
 impl Control {
@@ -70,7 +72,10 @@ impl Control {
     ///
     /// The token is looked up by its digest under the instance key, which an attacker can't
     /// compute, so the lookup's timing tells nothing; the digests are compared in constant time.
-    async fn token_of(&self, bearer: &Secret<String>) -> Result<Option<TokenRecord>, ControlError> {
+    pub(crate) async fn token_of(
+        &self,
+        bearer: &Secret<String>,
+    ) -> Result<Option<TokenRecord>, ControlError> {
         let (key, digest) = self.token_key(bearer);
         let found = self.reader.find_object(None, crate::tokens::TYPE, &key).await?;
         let known = found.filter(|found| {

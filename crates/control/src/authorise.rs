@@ -90,8 +90,12 @@ impl Control {
             (Some(named), _) => Ok(named.clone()),
             (None, Some(scope)) => Ok(scope.clone()),
             (None, None) => p.default_project.clone().ok_or_else(|| {
-                ControlError::validation("Missing required field(s): project_id")
-                    .with_meta(serde_json::json!({ "missingFields": ["project_id"] }))
+                ControlError::validation("Missing required field(s): project_id").with_meta(
+                    serde_json::json!({
+                        "missingFields": ["project_id"],
+                        "hint": "Name a project: `GET /api/v1/projects` lists those that you may see",
+                    }),
+                )
             }),
         }
     }
@@ -162,8 +166,18 @@ impl Control {
         question: &Question<'_>,
         subject: &str,
     ) -> Result<Permit, ControlError> {
+        let record = self.judged(p, question, subject);
+        if record.allowed {
+            return Ok(Permit(record));
+        }
+        self.store.audit(record).await?;
+        Err(forbidden())
+    }
+
+    /// What is decided, as the audit has it.
+    pub(crate) fn judged(&self, p: &Principal, question: &Question<'_>, subject: &str) -> AuditRecord {
         let decision = Self::decision(p, question);
-        let record = AuditRecord {
+        AuditRecord {
             at: self.clock.now(),
             actor: p.actor.to_string(),
             project: question.project.map(|project| cut(project.as_str()).into()),
@@ -171,12 +185,7 @@ impl Control {
             subject: cut(subject),
             allowed: decision.allowed,
             detail: serde_json::json!({ "srn": cut(&question.srn.to_string()), "by": decision.by.to_string() }),
-        };
-        if decision.allowed {
-            return Ok(Permit(record));
         }
-        self.store.audit(record).await?;
-        Err(forbidden())
     }
 
     /// Writes down that something which was permitted as such is refused for what it contains.

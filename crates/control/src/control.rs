@@ -1,7 +1,9 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
 use crate::formation::MaskedTemplates;
-use crate::{ControlError, TypeCatalog, finish::Finisher, logins::Logins, reading::Reading, turns::Turns};
+use crate::{
+    ControlError, TypeCatalog, finish::Finisher, instance, logins::Logins, reading::Reading, turns::Turns,
+};
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_handler::CustomTypes;
@@ -53,7 +55,7 @@ impl Control {
     /// recovered yet: see [`recover`](Self::recover).
     ///
     /// # Errors
-    /// Faults of the store.
+    /// `SECRET_NOT_DECRYPTABLE` where the store belongs to another instance key; faults of the store.
     pub async fn open(
         store: Arc<dyn Store>,
         key: InstanceKey,
@@ -66,7 +68,7 @@ impl Control {
     /// Opens the use cases with types beside those of the platform.
     ///
     /// # Errors
-    /// Faults of the store.
+    /// `SECRET_NOT_DECRYPTABLE` where the store belongs to another instance key; faults of the store.
     pub async fn open_with(
         store: Arc<dyn Store>,
         key: InstanceKey,
@@ -74,6 +76,7 @@ impl Control {
         options: ControlOptions,
         custom: CustomTypes,
     ) -> Result<Arc<Self>, ControlError> {
+        instance::claim(&*store, &key).await?;
         let platform = Platform::new(store.clone(), key.clone());
         let registry = Arc::new(registry(&platform, &custom, &clock)?);
         let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), custom));

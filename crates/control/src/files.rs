@@ -38,7 +38,9 @@ impl Control {
         let type_name = TypeName::from(FILE);
         let access = self.access(&type_name)?;
         let object = self.resource(p, &type_name, id).await?;
-        if !Self::may(p, &access.doing(p, "DownloadFile", &object)) {
+        let question = access.doing(p, "DownloadFile", &object);
+        self.audit_read(p, &question, id).await?;
+        if !Self::may(p, &question) {
             return Err(self.resource_missing(&type_name, id).await);
         }
         Ok(self.platform.rest_download(within(&object).as_deref(), id).await?)

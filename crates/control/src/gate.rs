@@ -33,6 +33,8 @@ pub enum Gate {
     ValidateOrchestration(Option<ProjectId>),
     /// Making a file with its bytes in the project that the body names.
     UploadFile(Option<ProjectId>),
+    /// Changing a project.
+    UpdateProject(ProjectId),
     /// Setting the prices of a project.
     SetPrices(ProjectId),
     /// Making a token for the project that the body names.
@@ -92,6 +94,10 @@ impl Control {
             Gate::UploadFile(named) => {
                 let project = self.project_to_write(p, named.as_ref(), "files:UploadFile").await?;
                 self.permit(p, &Self::uploading(&project), "").await.map(drop)
+            }
+            Gate::UpdateProject(project) => {
+                let _ = self.permit(p, &Self::updating(project), project.as_str()).await?;
+                self.demand_project(project).await
             }
             Gate::SetPrices(project) => {
                 let _ = self.permit(p, &Self::pricing(project), project.as_str()).await?;

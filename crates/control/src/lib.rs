@@ -21,6 +21,7 @@ mod formation;
 mod gate;
 mod ids;
 mod input;
+mod instance;
 mod jwt;
 mod logins;
 mod operations;
@@ -47,6 +48,7 @@ pub use formation::{
 };
 pub use gate::Gate;
 pub use input::{JsonMap, Parameters, TemplateInput};
+pub use instance::key_of_store;
 pub use operations::OperationView;
 pub use owners::Owner;
 pub use principal::{Principal, Role};

@@ -5,11 +5,14 @@ use crate::input::check_name;
 use crate::{Control, ControlError, Principal, ids};
 use formwork_iam::Srn;
 use formwork_model::{Catalog as _, Json, ProjectId, Timestamp, WireCode};
+use formwork_platform::{ProjectChange, ProjectSettings};
 use formwork_store::{
     AuditRecord, DomainError, DomainTx, ListQuery, NewObject, Page, StoredObject, UniqueKey,
 };
 
 pub(crate) const TYPE: &str = "project";
+/// The name of the project that requests mean which name none.
+const DEFAULT: &str = "default";
 /// How many projects are read in one go.
 const BATCH: usize = 500;
 
@@ -20,34 +23,37 @@ pub struct Project {
     pub id: ProjectId,
     /// Its name, unique.
     pub name: String,
+    /// What is set of it.
+    pub settings: ProjectSettings,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
 }
 
-impl From<StoredObject> for Project {
-    fn from(object: StoredObject) -> Self {
+impl Project {
+    fn of(object: StoredObject) -> Result<Self, ControlError> {
+        let settings = ProjectSettings::of(&object)?;
         let name = object.doc["name"].as_str().unwrap_or_default().to_owned();
-        Self { id: object.id.into(), name, created_at: object.created_at, updated_at: object.updated_at }
+        let (created_at, updated_at) = (object.created_at, object.updated_at);
+        Ok(Self { id: object.id.into(), name, settings, created_at, updated_at })
     }
 }
 
 impl Control {
     /// The project `default`, made if there is none.
     pub(crate) async fn default_project(&self) -> Result<Project, ControlError> {
-        let key = UniqueKey { key: "name".to_owned(), value: "default".to_owned() };
+        let key = UniqueKey { key: "name".to_owned(), value: DEFAULT.to_owned() };
         if let Some(found) = self.reader.find_object(None, TYPE, &key).await? {
-            return Ok(found.into());
+            return Project::of(found);
         }
-        match self.insert_project(named("default"), None).await {
+        match self.insert_project(named(DEFAULT), None).await {
             // Another process made it at the same time.
             Err(error) if error.code == WireCode::NameConflict => self
                 .reader
                 .find_object(None, TYPE, &key)
                 .await?
-                .map(Project::from)
-                .ok_or_else(|| ControlError::not_found("Project", "default")),
+                .map_or_else(|| Err(ControlError::not_found("Project", DEFAULT)), Project::of),
             made => made,
         }
     }
@@ -64,7 +70,7 @@ impl Control {
         });
         self.store.domain(None, None, job).await?;
         let made = self.reader.object(&id).await?;
-        made.map(Project::from).ok_or_else(|| ControlError::not_found("Project", &id))
+        made.map_or_else(|| Err(ControlError::not_found("Project", &id)), Project::of)
     }
 
     /// Makes a project. Admins only.
@@ -94,10 +100,8 @@ impl Control {
     ) -> Result<Page<Project>, ControlError> {
         if p.is_unlimited() && p.scope.is_none() {
             let page = self.reader.objects(&all(limit, offset)).await?;
-            return Ok(Page {
-                items: page.items.into_iter().map(Project::from).collect(),
-                total: page.total,
-            });
+            let items = page.items.into_iter().map(Project::of).collect::<Result<_, _>>()?;
+            return Ok(Page { items, total: page.total });
         }
         let candidates = match &p.scope {
             Some(scope) => vec![scope.clone()],
@@ -111,7 +115,7 @@ impl Control {
         let seen: Vec<_> = candidates.into_iter().filter(sees).collect();
         let mut items = Vec::new();
         for id in seen.iter().skip(offset).take(limit) {
-            items.extend(self.reader.object(id.as_str()).await?.map(Project::from));
+            items.extend(self.reader.object(id.as_str()).await?.map(Project::of).transpose()?);
         }
         Ok(Page { items, total: seen.len() })
     }
@@ -134,16 +138,106 @@ impl Control {
     /// # Errors
     /// `RESOURCE_NOT_FOUND`, also where the principal may not see it.
     pub async fn get_project(&self, p: &Principal, id: &ProjectId) -> Result<Project, ControlError> {
-        if Self::may(p, &looking("projects:GetProject", id)) {
-            self.project(id).await
-        } else {
-            Err(missing(id))
+        let question = looking("projects:GetProject", id);
+        self.audit_read(p, &question, id.as_str()).await?;
+        if Self::may(p, &question) { self.project(id).await } else { Err(missing(id)) }
+    }
+
+    /// Changes a project's name and settings: those that the body does not name stay.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`, `RESOURCE_NOT_FOUND`, `VALIDATION_FAILED`, `NAME_CONFLICT`, and what the settings
+    /// refuse with.
+    pub async fn update_project(
+        &self,
+        p: &Principal,
+        id: &ProjectId,
+        body: Json,
+    ) -> Result<Project, ControlError> {
+        let permit = self.permit(p, &Self::updating(id), id.as_str()).await?;
+        self.demand_project(id).await?;
+        let change = ProjectChange::parse(body)?;
+        if let Some(name) = change.name() {
+            check_name(name)?;
+            if self.default_project.get() == Some(id) && name != DEFAULT {
+                return Err(ControlError::validation(
+                    "The default project keeps its name: requests that name no project are for it.",
+                ));
+            }
         }
+        let set: Vec<&str> = change.names().collect();
+        let record = permit.record(id.as_str(), serde_json::json!({ "set": set }));
+        let project = id.clone();
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            change.apply(tx, &project)?;
+            tx.audit(record).map(|()| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
+        self.project(id).await
+    }
+
+    /// Whether a project may be changed.
+    pub(crate) fn updating(id: &ProjectId) -> Question<'_> {
+        looking("projects:UpdateProject", id)
+    }
+
+    /// Purges the content of generations and traces that are older than their project keeps it. Answers
+    /// of how many.
+    ///
+    /// # Errors
+    /// Faults of the store.
+    pub async fn purge_expired_content(&self) -> Result<usize, ControlError> {
+        Ok(self.platform.purge_expired_content(self.clock.now()).await?)
+    }
+
+    /// Writes down a read, in a project whose audit has them.
+    ///
+    /// # Errors
+    /// Faults of the store: what must be in the audit is not answered without.
+    pub(crate) async fn audit_read(
+        &self,
+        p: &Principal,
+        question: &Question<'_>,
+        subject: &str,
+    ) -> Result<(), ControlError> {
+        let Some(project) = question.project else { return Ok(()) };
+        if self.project_settings(project).await?.audit_reads_enabled {
+            self.store.audit(self.judged(p, question, subject)).await?;
+        }
+        Ok(())
+    }
+
+    /// What is set of a project; of one that is not there, nothing.
+    pub(crate) async fn project_settings(&self, id: &ProjectId) -> Result<ProjectSettings, ControlError> {
+        let found = self.reader.object(id.as_str()).await?.filter(|object| object.type_name == TYPE);
+        Ok(found.map(|object| ProjectSettings::of(&object)).transpose()?.unwrap_or_default())
+    }
+
+    /// Writes down a read of a list, in each project that it was of and whose audit has reads.
+    ///
+    /// # Errors
+    /// As [`audit_read`](Self::audit_read).
+    pub(crate) async fn audit_list(
+        &self,
+        p: &Principal,
+        projects: Option<&[ProjectId]>,
+        action: &str,
+        srn_type: &str,
+    ) -> Result<(), ControlError> {
+        let all = match projects {
+            Some(_) => Vec::new(),
+            None => self.project_ids().await?,
+        };
+        for project in projects.unwrap_or(&all) {
+            let question = Question::new(action, project, Srn::any(project, srn_type));
+            self.audit_read(p, &question, "").await?;
+        }
+        Ok(())
     }
 
     async fn project(&self, id: &ProjectId) -> Result<Project, ControlError> {
         let found = self.reader.object(id.as_str()).await?;
-        found.filter(|object| object.type_name == TYPE).map(Project::from).ok_or_else(|| missing(id))
+        found.filter(|object| object.type_name == TYPE).map_or_else(|| Err(missing(id)), Project::of)
     }
 
     /// Demands that a project is there, before anything is done for it. Whether it still is when

@@ -6,8 +6,8 @@ use crate::decided::{About, Decided};
 use crate::{Control, ControlError, JsonMap, Principal};
 use formwork_model::{Json, NativeId, ProjectId, TypeName, WireCode};
 use formwork_platform::{
-    ActionMethod, Caller, Made, Platform, PlatformError, RestAction, RestList, RestParent, RestRoute,
-    UpdateMode, shown_properties,
+    ActionMethod, Caller, Listed, Made, MaySee, Platform, PlatformError, RestAction, RestList, RestParent,
+    RestRoute, UpdateMode, shown_properties,
 };
 use formwork_store::{AuditRecord, Page, StoredObject};
 use std::collections::BTreeMap;
@@ -118,8 +118,12 @@ impl Control {
         let access = self.access(type_name)?;
         let object = self.resource(p, type_name, id).await?;
         let question = access.doing(p, action.operation, &object);
+        if action.reads && !Self::may(p, &access.getting(p, &object)) {
+            return Err(self.resource_missing(type_name, id).await);
+        }
         let (caller, within) = (caller(p), within(&object));
         if action.method == ActionMethod::Get {
+            self.audit_read(p, &question, id).await?;
             if !Self::may(p, &question) {
                 return Err(self.resource_missing(type_name, id).await);
             }
@@ -133,6 +137,34 @@ impl Control {
         let acted =
             accompanied.platform.rest_act(&caller, type_name, within.as_deref(), id, action, body).await;
         self.audited(acted, accompanied.record).await
+    }
+
+    /// A page of the resources that one of a route's actions lists: those that the principal could get
+    /// one by one.
+    ///
+    /// # Errors
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see the resource itself.
+    pub async fn list_related(
+        &self,
+        p: &Principal,
+        type_name: &TypeName,
+        id: &str,
+        (action, listed): (&RestAction, &Listed),
+        slice: (usize, usize),
+    ) -> Result<Page<Json>, ControlError> {
+        let access = self.access(type_name)?;
+        let object = self.resource(p, type_name, id).await?;
+        let question = access.doing(p, action.operation, &object);
+        self.audit_read(p, &question, id).await?;
+        if !Self::may(p, &question) {
+            return Err(self.resource_missing(type_name, id).await);
+        }
+        let items = self.access(&listed.type_name.into())?;
+        let reads_all =
+            object.project.as_ref().is_some_and(|project| Self::may(p, &items.getting_any(project)));
+        let may_see = |item: &StoredObject| Self::may(p, &items.getting(p, item));
+        let may_see: Option<MaySee<'_>> = if reads_all { None } else { Some(&may_see) };
+        Ok(self.platform.rest_related(listed, &object, slice, may_see).await?)
     }
 
     /// One resource.
@@ -151,7 +183,9 @@ impl Control {
             return Err(forbidden());
         }
         let object = self.resource(p, type_name, id).await?;
-        if !Self::may(p, &access.getting(p, &object)) {
+        let question = access.getting(p, &object);
+        self.audit_read(p, &question, id).await?;
+        if !Self::may(p, &question) {
             return Err(self.resource_missing(type_name, id).await);
         }
         Ok(self.platform.rest_get(type_name, within(&object).as_deref(), id).await?)
@@ -176,6 +210,9 @@ impl Control {
         }
         let named = filters.remove("project_id").map(ProjectId::from);
         let projects = self.reach(p, named.as_ref(), &access.list(), access.srn_type()).await?;
+        if !Platform::is_global(type_name) {
+            self.audit_list(p, projects.as_deref(), &access.list(), access.srn_type()).await?;
+        }
         // Who may read whatever is there need not be asked for each.
         let reads_all = |projects: &Vec<ProjectId>| {
             projects.iter().all(|project| Self::may(p, &access.getting_any(project)))
@@ -380,10 +417,10 @@ fn split_project(body: Json) -> Result<(Option<ProjectId>, Json), ControlError> 
 /// Takes the project that a body names out of its members.
 ///
 /// # Errors
-/// `VALIDATION_FAILED` for anything but an id or null.
+/// `VALIDATION_FAILED` for anything but an id.
 pub(crate) fn named_project(members: &mut JsonMap) -> Result<Option<ProjectId>, ControlError> {
     match members.shift_remove("project_id") {
-        None | Some(Json::Null) => Ok(None),
+        None => Ok(None),
         Some(Json::String(id)) => Ok(Some(id.into())),
         Some(_) => Err(ControlError::validation("`project_id` must be a string")),
     }

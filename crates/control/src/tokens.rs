@@ -8,8 +8,11 @@ use formwork_model::{ActorId, Digest, Json, ProjectId, Secret, Timestamp};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, NewObject, Page, StoredObject, UniqueKey};
 
 pub(crate) const TYPE: &str = "token";
-/// The token whose plaintext is in the data directory.
+/// The token whose plaintext is in the data directory. Where several machines share a store, each has
+/// one: those of the others have a suffix.
 const ADMIN: &str = "token_local_admin";
+/// The field of such a token that tells whose it is.
+const HOME: &str = "home";
 /// The link of a token to the project that it is confined to.
 const SCOPE: &str = "scope";
 /// How many tokens of a project are revoked before it is looked for more.
@@ -43,7 +46,8 @@ pub struct TokenRecord {
 impl TokenRecord {
     /// Whether it is the data directory's, which nobody made.
     pub(crate) fn is_local_admin(&self) -> bool {
-        self.id == ADMIN
+        let suffix = self.id.strip_prefix(ADMIN);
+        self.made_by.is_none() && suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with('_'))
     }
 }
 
@@ -86,26 +90,29 @@ impl Control {
         }
     }
 
-    /// Makes the data directory's token the admin's. Doing it again with the same token changes
-    /// nothing; with another one, the old one stops working.
+    /// Makes a data directory's token the admin's. Doing it again with the same token changes nothing;
+    /// with another one, the directory's old one stops working. `home` tells the directory from those of
+    /// other machines, which may share the store.
     ///
     /// # Errors
     /// Faults of the store.
-    pub async fn admin_token(&self, token: &Secret<String>) -> Result<(), ControlError> {
-        let object = self.new_token(ADMIN.to_owned(), "local admin", None, None, token);
-        if self.reader.object(ADMIN).await?.is_some_and(|known| known.doc == object.doc) {
+    pub async fn admin_token(&self, token: &Secret<String>, home: &str) -> Result<(), ControlError> {
+        let home = self.key.digest(home.as_bytes()).short();
+        let mut object = self.new_token(ADMIN.to_owned(), "local admin", None, None, token);
+        object.doc[HOME] = home.as_str().into();
+        let other = format!("{ADMIN}_{}", &home[..16]);
+        if self.token_of(token).await?.is_some_and(|known| known.is_local_admin()) {
             return Ok(());
         }
-        self.store
-            .domain(
-                None,
-                None,
-                Box::new(move |tx| {
-                    tx.delete(ADMIN)?;
-                    tx.insert(object).map(|_| Json::Null)
-                }),
-            )
-            .await?;
+        let job = Box::new(move |tx: &mut dyn DomainTx| {
+            let first = tx.get(ADMIN)?;
+            if first.is_some_and(|first| first.doc[HOME] != object.doc[HOME]) {
+                object.id = other;
+            }
+            tx.delete(&object.id)?;
+            tx.insert(object).map(|_| Json::Null)
+        });
+        self.store.domain(None, None, job).await?;
         Ok(())
     }
 
@@ -185,13 +192,20 @@ impl Control {
     /// Revokes a token.
     ///
     /// # Errors
-    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it; `FORBIDDEN`.
+    /// `RESOURCE_NOT_FOUND`, also where the principal may not see it; `FORBIDDEN`; `VALIDATION_FAILED`
+    /// for the data directory's.
     pub async fn delete_token(&self, p: &Principal, id: &str) -> Result<(), ControlError> {
         let permit = self.permit_token(p, "tokens:DeleteToken", id).await?;
         let found =
             self.reader.object(id).await?.filter(|object| object.type_name == TYPE).map(TokenRecord::from);
         let found = found.filter(|token| p.scope.is_none() || token.project_id == p.scope);
         let token = found.ok_or_else(|| ControlError::not_found("Token", id))?;
+        if token.is_local_admin() && (id == ADMIN || id == p.actor.as_str()) {
+            return Err(ControlError::validation(
+                "The data directory's own token can't be revoked: its commands would be locked out until the \
+                 agent starts again. To replace it, delete the file `admin.token` and start the agent again.",
+            ));
+        }
         let record = permit.record(id, serde_json::json!({ "project_id": token.project_id }));
         let doomed = id.to_owned();
         let job = Box::new(move |tx: &mut dyn DomainTx| {

@@ -130,7 +130,7 @@ fn named_object(outcome: &Outcome) -> Option<NativeId> {
 fn action_of(step: &Step, key: Key, outcome: Option<&Outcome>) -> EventAction {
     if key.undo {
         return match outcome {
-            Some(Outcome::Kept { .. }) => EventAction::RollbackSkipped,
+            Some(Outcome::Kept { .. } | Outcome::Skipped { .. }) => EventAction::RollbackSkipped,
             _ => EventAction::Rollback,
         };
     }

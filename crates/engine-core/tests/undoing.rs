@@ -25,7 +25,7 @@ fn what_an_object_refers_to_stays_if_its_own_undo_failed() {
     let run = world.run(provider);
     assert_eq!(
         run.ends()[2..],
-        ["c create failed", "b rollback failed", "a rollback skipped", "operation failed"]
+        ["c create failed", "b rollback failed", "a rollback-skipped skipped", "operation failed"]
     );
     assert!(run.row("a").current.is_some(), "`b` still refers to it");
     let skipped = run.events.iter().rfind(|event| event.note.is_some()).expect("a skipped undo");

@@ -1,9 +1,11 @@
-//! What comes from a provider and may be stored or shown: without the operation's secrets, and
-//! of bounded size.
+//! What comes from a provider and may be stored or shown: without the operation's secrets, without
+//! what not every store can keep, and of bounded size.
 
+use crate::recognise::Recogniser;
 use formwork_engine_core::{SecretFill, SecretPiece};
 use formwork_model::{Json, SecretSlots, StepId};
 use formwork_secret::Redactor;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +20,8 @@ pub(crate) struct Censor {
     redactor: Redactor,
     /// No spelling of a secret is longer than this, in bytes.
     longest_secret: usize,
+    /// Those that only their digests are known of.
+    earlier: Option<Arc<Recogniser>>,
 }
 
 impl Censor {
@@ -37,22 +41,29 @@ impl Censor {
 
     /// Whether a text holds a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
-        !self.redactor.is_empty() && matches!(self.redactor.redact(text), std::borrow::Cow::Owned(_))
+        let is_changed = |shown: Cow<'_, str>| matches!(shown, Cow::Owned(_));
+        is_changed(self.redactor.redact(text))
+            || self.earlier.as_ref().is_some_and(|earlier| is_changed(earlier.redact(text)))
     }
 
     /// Whether no secret is known.
     pub(crate) fn is_empty(&self) -> bool {
-        self.redactor.is_empty()
+        self.redactor.is_empty() && self.earlier.is_none()
     }
 
     /// The text without secrets, cut where it is too long.
     pub(crate) fn text(&self, text: &str) -> String {
         let searched = cut(text, 4 * LONGEST + self.longest_secret);
         let redacted = self.redactor.redact(searched);
+        let redacted = match &self.earlier {
+            Some(earlier) => Cow::Owned(earlier.redact(&redacted).into_owned()),
+            None => redacted,
+        };
         // Where the text was cut it may have split a secret, whose first part was not found.
         let split = if searched.len() < text.len() { self.longest_secret } else { 0 };
         let kept = cut(&redacted, LONGEST.min(redacted.len().saturating_sub(split)));
-        if kept.len() < redacted.len() { format!("{kept}…") } else { kept.to_owned() }
+        let rest = if kept.len() < redacted.len() { "…" } else { "" };
+        format!("{}{rest}", kept.replace('\0', "\u{FFFD}"))
     }
 
     /// The value without secrets; `None` if it is too large to be kept.
@@ -82,9 +93,10 @@ pub(crate) struct KnownSecrets {
 }
 
 impl KnownSecrets {
-    /// The secrets of an operation's slots.
-    pub(crate) fn new(slots: &SecretSlots) -> Self {
-        Self { of_slots: Arc::new(Censor::new(slots)), learned: Mutex::default() }
+    /// The secrets of an operation's slots, and those that its rows were given before.
+    pub(crate) fn new(slots: &SecretSlots, earlier: Option<Recogniser>) -> Self {
+        let censor = Censor { earlier: earlier.map(Arc::new), ..Censor::new(slots) };
+        Self { of_slots: Arc::new(censor), learned: Mutex::default() }
     }
 
     /// What a step's provider may not repeat.
@@ -151,7 +163,7 @@ mod tests {
     #[test]
     fn a_secret_that_only_the_run_knows_is_learned_for_its_step() {
         let slots = SecretSlots::new();
-        let known = KnownSecrets::new(&slots);
+        let known = KnownSecrets::new(&slots, None);
         let pieces = vec![SecretPiece::Text("battery staple".into())];
         let fill = SecretFill { path: formwork_model::Path::of(["p"]), pieces };
         known.learn(StepId(3), &[fill], &json!({"p": "battery staple"}), &slots);
@@ -177,6 +189,11 @@ mod tests {
             assert!(!shown.contains("1,2"), "{before}: {shown}");
             assert!(shown.len() <= LONGEST + '…'.len_utf8());
         }
+    }
+
+    #[test]
+    fn what_not_every_store_can_keep_is_replaced() {
+        assert_eq!(censor().facts(&json!({"a\0": "b\0c"})), Some(json!({"a\u{FFFD}": "b\u{FFFD}c"})));
     }
 
     #[test]

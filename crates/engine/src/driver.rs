@@ -5,6 +5,7 @@ use crate::censor::KnownSecrets;
 use crate::handle::Ends;
 use crate::hooks::Ending;
 use crate::lease::{Lease, LeaseEnd};
+use crate::recognise::Recogniser;
 use crate::shared::Shared;
 use crate::slots::Keeping;
 use crate::work::Work;
@@ -100,7 +101,7 @@ impl Driver {
             project,
             actor,
             key: shared.key.clone(),
-            secrets: KnownSecrets::new(&slots),
+            secrets: KnownSecrets::new(&slots, Recogniser::of(operation.rows(), &shared.key)),
             slots,
             clock: Arc::clone(&shared.clock),
             registry: Arc::clone(&shared.registry),

@@ -23,6 +23,7 @@ mod observe;
 mod options;
 mod patch_document;
 mod rate;
+mod recognise;
 mod recovery;
 mod registry;
 mod requests;

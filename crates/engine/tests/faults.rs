@@ -91,6 +91,31 @@ async fn an_operation_that_another_engine_recovers_is_lost_to_the_first_and_fini
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_clock_that_jumps_costs_no_object_and_makes_none_twice() {
+    const HOUR: i64 = 3_600_000;
+    for jump in [HOUR, -HOUR, 24 * HOUR, -24 * HOUR] {
+        let world = World::new();
+        world.provider.next(Operation::Create, "b", How::Gate);
+        let handle = begin(&world.engine(), "op", three_steps(), Vec::new()).await;
+        world.provider.saw(Operation::Create, "b").await;
+        world.clock.jump(jump);
+        world.provider.open_gate();
+        let mut finished = handle.finished().await;
+        if finished != succeeded() {
+            // Its leases ran out at once: whoever looks next goes on with it.
+            assert!(matches!(finished, Finished::Lost | Finished::Left), "{finished:?}");
+            let next = world.engine_as("owner-2", Arc::new(NoHooks));
+            let recovered = next.recover(&|_| true).await.expect("the store reads");
+            let [recovered] = recovered.as_slice() else { panic!("{recovered:?}") };
+            finished = recovered.finished().await;
+        }
+        assert_eq!(finished, succeeded(), "set by {jump} ms");
+        assert_eq!(world.provider.names(), ["a", "b", "c"], "set by {jump} ms");
+        assert_eq!(world.provider.created(), 3, "set by {jump} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancel_survives_the_fault_of_its_own_commit() {
     let world = World::new();
     let engine = world.engine();

@@ -482,7 +482,7 @@ async fn no_more_operations_run_than_may() {
         Arc::new(world.store.clone()),
         registry,
         world.key.clone(),
-        Arc::clone(&world.clock),
+        world.clock.clone(),
         Arc::new(NoHooks),
         options,
     );

@@ -8,6 +8,9 @@ use serde_json::map::Entry;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What is said of a text that holds U+0000, which not every store can keep.
+pub(crate) const NUL: &str = "A text can't hold the character U+0000";
+
 /// What went over a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TooLarge {

@@ -68,8 +68,8 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 
 fn decode<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Diagnostics> {
     let encoding = DiagnosticCode::InvalidEncoding;
-    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        return Err(at_start(name, encoding, "The template is UTF-16; save it as UTF-8".to_owned()));
+    if let Some(other) = other_encoding(bytes) {
+        return Err(at_start(name, encoding, format!("The template is {other}; save it as UTF-8")));
     }
     let bytes = without_mark(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -81,6 +81,14 @@ fn decode<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Diagnostics> {
         None => Ok(text),
         Some(at) => Err(at_byte(name, bytes, at, "The template holds a NUL byte".to_owned())),
     }
+}
+
+/// The encoding that a byte order mark tells, if it is not UTF-8. UTF-16's little mark begins UTF-32's.
+fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\xFF\xFE\0\0") || bytes.starts_with(b"\0\0\xFE\xFF") {
+        return Some("UTF-32");
+    }
+    (bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")).then_some("UTF-16")
 }
 
 fn at_start(name: &str, code: DiagnosticCode, message: String) -> Diagnostics {

@@ -99,6 +99,25 @@ pub(crate) fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
+/// Whether a `${` stands in the text of a `sub` that begins no name and escapes nothing: it has no
+/// closing brace, or nothing before it.
+pub(crate) fn has_stray(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let here = &rest[at..];
+        if let Some(after) = here.strip_prefix("$${") {
+            rest = after;
+        } else if let Some(name) = token_name(here) {
+            rest = &here[name.len() + 3..];
+        } else if here.starts_with("${") {
+            return true;
+        } else {
+            rest = &here[1..];
+        }
+    }
+    false
+}
+
 fn push_text<'a>(tokens: &mut Vec<Token<'a>>, text: &'a str) {
     if !text.is_empty() {
         tokens.push(Token::Text(text));
@@ -150,6 +169,16 @@ mod tests {
             let value = json!({ "literal": inner });
             let expected = if unwrapped { Form::Literal(&value["literal"]) } else { Form::Plain };
             assert_eq!(Form::of(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_stray_opening_begins_no_name_and_is_not_escaped() {
+        for stray in ["${open", "${A} ${open", "$${A} ${", "${}", "$${ ${} }", "${body.open"] {
+            assert!(has_stray(stray), "{stray}");
+        }
+        for right in ["", "$", "{", "${A}", "$${open", "$5 {x}", "${body.id}", "${a${b}", "$$$${A}"] {
+            assert!(!has_stray(right), "{right}");
         }
     }
 

@@ -26,7 +26,6 @@ mod parameters;
 mod render;
 mod report;
 mod schema;
-mod suggest;
 mod template;
 mod walk;
 mod yaml;

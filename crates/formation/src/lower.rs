@@ -5,13 +5,12 @@ use crate::expression::Form;
 use crate::item::Item;
 use crate::parameters::{self, Supplied};
 use crate::report::Report;
-use crate::suggest::Suggest;
 use crate::template::{Declaration, Template, resources_path};
 use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
 use formwork_model::{
     Catalog, CheckContext, Dependency, Desired, Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Expr,
     ExprLeaf, Label, Matching, Mode, NativeId, OnFailure, Ownership, Path, ResourceDesired, Secret, Segment,
-    StackDesired, StackId, StackKey,
+    StackDesired, StackId, StackKey, Suggest,
 };
 use indexmap::IndexMap;
 use std::fmt;
@@ -239,6 +238,8 @@ impl Names for Values {
             None => Meaning::Resource(name.into()),
         }
     }
+
+    fn stray(&mut self, _: &Spot<'_>) {}
 
     fn misplaced(&mut self, _: &Spot<'_>) {}
 }

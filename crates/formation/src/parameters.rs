@@ -1,11 +1,10 @@
 //! Parameter values: which are required, which are refused, what each comes to, and what is
 //! recorded (seed 4, "Providing Parameter Values" and "Reusing Previously Stored Values").
 
-use crate::suggest::Suggest;
 use crate::template::parameter_path;
 use crate::walk::Value;
 use crate::{Parameter, Template};
-use formwork_model::{Diagnostic, DiagnosticCode, Json, Secret};
+use formwork_model::{Diagnostic, DiagnosticCode, Json, Secret, Suggest};
 use indexmap::IndexMap;
 use std::fmt;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! a template's shape without reading its names: what refers to nothing, and what depends on the
 //! values of parameters, is [`check`](crate::check)'s and [`lower`](crate::lower)'s to find.
 
-use crate::check::{DELETION_POLICIES, LONGEST_ID, is_required};
+use crate::check::{DELETION_POLICIES, LONGEST_ID, LONGEST_NAME, is_required};
 use crate::constraint::LONGEST_PATTERN;
 use formwork_model::{Catalog, Json, Kind, PropertySchema, Schema};
 use serde_json::{Map, json};
@@ -25,16 +25,19 @@ pub fn template_schema(catalog: &dyn Catalog) -> Json {
             "parameters": {
                 "description": "Values that are given when the template is deployed.",
                 "type": "object",
+                "propertyNames": chosen_name(),
                 "additionalProperties": { "$ref": "#/$defs/parameter" },
             },
             "resources": {
                 "description": "What should exist, by logical id.",
                 "type": "object",
+                "propertyNames": chosen_name(),
                 "additionalProperties": { "$ref": "#/$defs/resource" },
             },
             "outputs": {
                 "description": "Values that the formation shows once it is deployed; expressions are resolved.",
                 "type": "object",
+                "propertyNames": chosen_name(),
             },
             "metadata": {
                 "description": "Annotations of the formation; expressions are resolved.",
@@ -48,6 +51,11 @@ pub fn template_schema(catalog: &dyn Catalog) -> Json {
             "literal": literal(),
         },
     })
+}
+
+/// A name that the author chooses.
+fn chosen_name() -> Json {
+    json!({ "minLength": 1, "maxLength": LONGEST_NAME, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" })
 }
 
 fn parameter() -> Json {

@@ -3,7 +3,7 @@
 //! Checking and lowering both take it, each with its own [`Names`]: what is checked is exactly
 //! what is lowered.
 
-use crate::expression::{Form, Token, tokens};
+use crate::expression::{Form, Token, has_stray, tokens};
 use crate::item::Item;
 use formwork_model::{
     Children, Expr, ExprLeaf, Json, Label, Part, Path, Ref, RefPath, RefTarget, Secret, Segment, SourceNode,
@@ -62,6 +62,8 @@ pub(crate) trait Names {
     fn meaning(&mut self, name: &str, spot: &Spot<'_>) -> Meaning;
     /// A `ref_attr` where none may be.
     fn misplaced(&mut self, spot: &Spot<'_>);
+    /// A `${` in the text of a `sub` that begins no name.
+    fn stray(&mut self, spot: &Spot<'_>);
 }
 
 /// The path of the walk, as it goes.
@@ -178,6 +180,9 @@ impl<'n, N: Names> Walk<'n, N> {
     fn sub(&mut self, text: &str, node: Option<&SourceNode>) -> Expr {
         let mut parts: Vec<Part> = Vec::new();
         let mut unresolved = false;
+        if has_stray(text) {
+            self.names.stray(&Spot { trail: &self.trail, node });
+        }
         for token in tokens(text) {
             let name = match token {
                 Token::Text(text) => {

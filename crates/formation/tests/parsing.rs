@@ -426,3 +426,21 @@ fn inside(node: &SourceNode, text: &str, length: usize) {
         Children::Object(nodes) => nodes.values().for_each(|node| inside(node, text, length)),
     }
 }
+
+#[test]
+fn encodings_are_called_by_their_names() {
+    let utf_32 = |text: &str, of: fn(u32) -> [u8; 4]| -> Vec<u8> {
+        text.chars().flat_map(|character| of(character.into())).collect()
+    };
+    let texts = [
+        (utf_32("\u{FEFF}a: 1", u32::to_le_bytes), "UTF-32"),
+        (utf_32("\u{FEFF}a: 1", u32::to_be_bytes), "UTF-32"),
+        (b"\xFF\xFEa\0:\0".to_vec(), "UTF-16"),
+        (b"\xFE\xFF\0a\0:".to_vec(), "UTF-16"),
+        (b"\xFF\xFE".to_vec(), "UTF-16"),
+    ];
+    for (text, name) in texts {
+        let message = only_error(&text, &Limits::default()).message;
+        assert_eq!(message, format!("The template is {name}; save it as UTF-8"));
+    }
+}

@@ -35,6 +35,16 @@ fn a_sensitive_default_is_pointed_out() {
 }
 
 #[test]
+fn an_opening_that_begins_no_name_stays_text_and_is_pointed_out() {
+    let text = "{resources: {M: {type: memory, properties: {name: {sub: 'a ${M'}}}}}";
+    let checked = checked(text);
+    let message = "This `${` begins no name: it has no closing `}`, or nothing before it, and stays text";
+    let expected = ("resources.M.properties".to_owned(), message.to_owned());
+    assert_eq!(warnings(&checked.found), [expected]);
+    assert_eq!(errors(&checked.found), []);
+}
+
+#[test]
 fn a_name_that_is_parameter_and_resource_is_the_parameter_and_a_warning() {
     let text =
         "{parameters: {M: {default: x}}, resources: {M: {type: memory, properties: {name: {sub: '${M}'}}}}}";

@@ -74,9 +74,22 @@ pub(crate) fn accepted(reply: &Reply) -> Result<Answer, Reason> {
         return Ok(Answer::new());
     }
     match serde_json::from_slice(&reply.body) {
+        Ok(value) if holds_nul(&value) => Err(unclear("response body held the character U+0000")),
         Ok(Json::Object(answer)) => Ok(answer),
         Ok(_) => Err(unclear("response body was not a JSON object")),
         Err(_) => Err(unclear("response body was not JSON")),
+    }
+}
+
+/// Whether U+0000, which not every store can keep, stands in a text.
+fn holds_nul(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(items) => items.iter().any(holds_nul),
+        Json::Object(members) => {
+            members.iter().any(|(name, member)| name.contains('\0') || holds_nul(member))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
 }
 
@@ -262,6 +275,7 @@ mod tests {
             reply(200, "[]"),
             reply(200, "null"),
             reply(200, "{} {}"),
+            reply(200, r#"{"outputs": {"a": ["\u0000"]}}"#),
         ]
         .iter()
         .map(|reply| {
@@ -288,6 +302,7 @@ mod tests {
         Unknown: response body was not a JSON object
         Unknown: response body was not a JSON object
         Unknown: response body was not JSON
+        Unknown: response body held the character U+0000
         ");
     }
 

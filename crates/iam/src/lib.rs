@@ -16,7 +16,6 @@ mod look;
 mod parse;
 mod permissions;
 mod srn;
-mod suggest;
 
 pub use context::{Context, Tag};
 pub use decide::{Decision, Layer, Policy, Reason, Subject, decide};

@@ -2,9 +2,8 @@
 
 use crate::context::{RESOURCE_TAG, RESOURCE_TYPE, is_known_key};
 use crate::document::{ActionPattern, Operator, Statement, Test};
-use crate::suggest::{did_you_mean, nearest};
 use crate::{Effect, Look, PolicyDocument, SrnPattern, actions, is_known_action};
-use formwork_model::{Json, Path};
+use formwork_model::{Json, Path, Suggest};
 use std::collections::BTreeSet;
 
 /// The members of a statement.
@@ -70,6 +69,7 @@ pub fn check_document<'a>(document: impl Look<'a>) -> Vec<Violation> {
 #[derive(Default)]
 struct Reader {
     found: Vec<Violation>,
+    suggest: Suggest,
 }
 
 /// A part of the document that is read.
@@ -115,7 +115,7 @@ impl Reader {
     fn refuse_unknown<'a, L: Look<'a>>(&mut self, at: &At, members: &[(&str, L)], known: &[&str]) {
         for (name, _) in members.iter().filter(|(name, _)| !known.contains(name)) {
             let problem = format!("has unknown field \"{name}\"; known are {}", known.join(", "));
-            let hint = did_you_mean(name, known.iter().copied());
+            let hint = self.suggest.hint(name, known.iter().copied());
             self.report_in(at, &at.key(name), problem, hint);
         }
     }
@@ -165,7 +165,7 @@ impl Reader {
             Some("Deny") => return Some(Effect::Deny),
             _ if effect.is_some_and(Look::is_unknown) => return None,
             text => {
-                let hint = text.and_then(|text| did_you_mean(text, ["Allow", "Deny"]));
+                let hint = text.and_then(|text| self.suggest.hint(text, ["Allow", "Deny"]));
                 self.report_in(at, at, "must be one of Allow, Deny", hint);
             }
         }
@@ -195,7 +195,8 @@ impl Reader {
                 let problem = format!(
                     "\"{name}\" is not a known action — see the Permissions Reference (/docs/permissions)"
                 );
-                self.report_in(part, at, problem, near_action(name));
+                let hint = near_action(&mut self.suggest, name);
+                self.report_in(part, at, problem, hint);
                 if let Some(violation) = self.found.last_mut() {
                     violation.kind = ViolationKind::UnknownAction;
                 }
@@ -247,7 +248,8 @@ impl Reader {
             } else {
                 let known = Operator::NAMED.map(|(known, _)| known);
                 let problem = format!("operator \"{name}\" must be one of {}", known.join(", "));
-                self.report_in(at, &below, problem, did_you_mean(name, known));
+                let hint = self.suggest.hint(name, known);
+                self.report_in(at, &below, problem, hint);
             }
         }
         tests
@@ -267,11 +269,13 @@ impl Reader {
     fn test<'a>(&mut self, at: &At, operator: Operator, key: &str, value: impl Look<'a>) -> Option<Test> {
         if !key.starts_with("soat:") {
             let problem = format!("key \"{key}\" must start with \"soat:\"");
-            self.report_in(at, &at.key(key), problem, near_key(key));
+            let hint = near_key(&mut self.suggest, key);
+            self.report_in(at, &at.key(key), problem, hint);
         } else if !is_known_key(key) {
             let problem =
                 format!("key \"{key}\" is not known — must be {RESOURCE_TYPE} or {RESOURCE_TAG}<name>");
-            self.report_in(at, &at.key(key), problem, near_key(key));
+            let hint = near_key(&mut self.suggest, key);
+            self.report_in(at, &at.key(key), problem, hint);
         }
         if value.is_unknown() {
             return None;
@@ -289,23 +293,23 @@ fn member<'a, L: Look<'a>>(members: &[(&str, L)], name: &str) -> Option<L> {
 }
 
 /// The key that was meant: the tag's name stays as it was written.
-fn near_key(wrong: &str) -> Option<String> {
+fn near_key(suggest: &mut Suggest, wrong: &str) -> Option<String> {
     let tag_key = RESOURCE_TAG.trim_end_matches('/');
     let spelled = if wrong.starts_with("soat:") { wrong.to_owned() } else { format!("soat:{wrong}") };
     let (name, tag) = spelled.split_once('/').unwrap_or((&spelled, ""));
-    let near = nearest(name, [RESOURCE_TYPE, tag_key])?;
+    let near = suggest.nearest(name, [RESOURCE_TYPE, tag_key])?;
     let tag = if tag.is_empty() { "<name>" } else { tag };
     let key = if near == tag_key { format!("{RESOURCE_TAG}{tag}") } else { near.to_owned() };
     (key != wrong).then(|| format!("did you mean `{key}`?"))
 }
 
 /// The action that was meant: one of the same module, or the same of another.
-fn near_action(wrong: &str) -> Option<String> {
+fn near_action(suggest: &mut Suggest, wrong: &str) -> Option<String> {
     let mut known: Vec<String> = actions().collect();
     let modules: BTreeSet<String> =
         known.iter().filter_map(|action| Some(format!("{}:*", action.split_once(':')?.0))).collect();
     known.extend(modules);
-    did_you_mean(wrong, known.iter().map(String::as_str))
+    suggest.hint(wrong, known.iter().map(String::as_str))
 }
 
 fn action_pattern(text: &str) -> Option<ActionPattern> {

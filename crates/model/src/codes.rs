@@ -169,6 +169,8 @@ codes! {
         IngestionRuleGlobConflict = "INGESTION_RULE_GLOB_CONFLICT",
         /// The project still has resources.
         ProjectHasDependents = "PROJECT_HAS_DEPENDENTS",
+        /// Agents or chats inherit the project's default model route.
+        ProjectDefaultRouteInherited = "PROJECT_DEFAULT_ROUTE_INHERITED",
         /// There are users already, so the first one can't be made.
         BootstrapAlreadyCompleted = "BOOTSTRAP_ALREADY_COMPLETED",
         /// Too many attempts in too short a time.

@@ -22,6 +22,7 @@ mod reference;
 mod row;
 mod schema;
 mod source;
+mod suggest;
 mod tree;
 mod types;
 mod value;
@@ -50,6 +51,7 @@ pub use reference::{Ref, RefPath, RefTarget, Visibility};
 pub use row::{Certainty, Lookup, Object, OpenIntent, Row, RowStatus, TargetRev, UniqueValue};
 pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod};
 pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
+pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};
 pub use types::{
     Catalog, CheckContext, Concurrency, IamActions, ImmutableRule, LookupRule, Observation, Replacement,

@@ -27,6 +27,10 @@ pub struct PropertySchema {
     /// The allowed values; empty is any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<Json>,
+    /// What a value is like beyond its kind, as a JSON Schema for whoever writes one. The type checks
+    /// it by rules of its own, since expressions may stand in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Json>,
     /// The types whose native id the property holds (or its elements, for an array).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refers_to: Vec<TypeName>,
@@ -156,6 +160,7 @@ impl PropertySchema {
             kind,
             nullable: false,
             allowed: Vec::new(),
+            shape: None,
             refers_to: Vec::new(),
             default: None,
             hint: FieldHint::default(),
@@ -181,6 +186,13 @@ impl PropertySchema {
     #[must_use]
     pub fn one_of(mut self, allowed: &[&str]) -> Self {
         self.allowed = allowed.iter().map(|text| Json::from(*text)).collect();
+        self
+    }
+
+    /// Like this within.
+    #[must_use]
+    pub fn shaped(mut self, schema: Json) -> Self {
+        self.shape = Some(schema);
         self
     }
 

@@ -1,7 +1,7 @@
 //! What a type's file provides, and how the rest of the program sees it.
 
 use crate::{
-    Findings, Node, PlatformCatalog, Reference, Refusal, RestRoute, references,
+    Findings, Node, PlatformCatalog, Reference, Refusal, RestRoute, project, references,
     rest::Filter,
     scene::Scene,
     signing,
@@ -140,6 +140,20 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         let _ = (properties, now);
     }
 
+    /// Takes out what is not to be kept, by the settings of the project. A global type is not asked.
+    ///
+    /// # Errors
+    /// A fault of the store.
+    fn withhold(
+        &self,
+        tx: &mut dyn DomainTx,
+        project: &ProjectId,
+        properties: &mut serde_json::Map<String, Json>,
+    ) -> Result<(), DomainError> {
+        let _ = (tx, project, properties);
+        Ok(())
+    }
+
     /// Where credentials stand, beyond the opaque properties.
     fn sensitive(&self, properties: Node<'_>) -> Vec<Path> {
         let _ = properties;
@@ -159,6 +173,12 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
     /// The refusal of an id that is not in the project.
     fn missing(&self, reference: &Reference) -> Refusal {
         reference.missing()
+    }
+
+    /// The properties that say where its model comes from, for a type that has one. An object that
+    /// names none of them inherits its project's default route.
+    fn model_bindings(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// What the object refers to by its system part.
@@ -395,10 +415,20 @@ impl TypeEntry {
         found
     }
 
+    /// Whether an object with these properties takes its model from its project.
+    pub(crate) fn inherits_model(&self, properties: &Json) -> bool {
+        let bindings = self.kind.model_bindings();
+        let is_named = |name: &&str| properties.get(*name).is_some_and(|value| !value.is_null());
+        !bindings.is_empty() && !bindings.iter().any(is_named)
+    }
+
     /// The distinct links of an object with these properties and this system part.
     pub(crate) fn links(&self, properties: &Json, system: &serde_json::Map<String, Json>) -> Vec<Link> {
         let mut links: BTreeSet<Link> = self.references(properties).iter().map(Reference::link).collect();
         links.extend(self.kind.system_links(system));
+        if self.inherits_model(properties) {
+            links.insert(project::inheriting());
+        }
         links.into_iter().collect()
     }
 }

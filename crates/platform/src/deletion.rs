@@ -5,6 +5,7 @@ use crate::{
     PlatformCatalog, Refusal, TypeEntry,
     definition::{DependentRule, Dependents},
     document::Document,
+    project,
     rewrite::{clear, rewrite},
 };
 use formwork_model::{InstanceKey, ProjectId};
@@ -246,6 +247,9 @@ impl Leaving<'_> {
 
 /// The objects that take this one along when they are deleted.
 fn holders(tx: &mut dyn DomainTx, object: &StoredObject) -> Result<Vec<StoredObject>, DomainError> {
+    if PlatformCatalog::shared().entry(&object.type_name).is_none() {
+        return Ok(Vec::new());
+    }
     let document = Document::of(object)?;
     let mut holders = Vec::new();
     for entry in PlatformCatalog::shared().entries() {
@@ -329,8 +333,9 @@ fn query(
     offset: usize,
     limit: usize,
 ) -> ListQuery {
-    // A reference never leaves its project.
-    let projects: Vec<ProjectId> = object.project.iter().cloned().collect();
+    // A reference never leaves its project; a project is in none itself.
+    let own = object.project.iter().filter(|_| dependents.type_name != project::TYPE);
+    let projects: Vec<ProjectId> = own.cloned().collect();
     ListQuery {
         type_name: dependents.type_name.to_owned(),
         projects,

@@ -1,7 +1,10 @@
 //! The stored form of an object: its properties with sealed leaves, where those are, and what the
 //! type keeps for itself.
 
-use formwork_model::{Digest, InstanceKey, Json, Path, Sealed, Segment, canonical_bytes, digest_of};
+use crate::Refusal;
+use formwork_model::{
+    Digest, InstanceKey, Json, Path, Sealed, Segment, WireCode, canonical_bytes, digest_of,
+};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, StoredObject};
 use serde::{Deserialize, Serialize};
@@ -112,6 +115,16 @@ impl Document {
         Opened { properties: Secret::new(properties), secrets, shut }
     }
 
+    /// The properties in the clear, all of them.
+    ///
+    /// # Errors
+    /// `SECRET_NOT_DECRYPTABLE` if a sealed value cannot be opened with this key.
+    pub(crate) fn open_whole(&self, key: &InstanceKey, id: &str) -> Result<Opened, Refusal> {
+        let opened = self.open(key, id);
+        opened.shut.first().map_or(Ok(()), |path| Err(cannot_be_opened(path)))?;
+        Ok(opened)
+    }
+
     /// What each sealed value compares as; `None` if one cannot be opened with this key.
     pub(crate) fn digests(&self, key: &InstanceKey, id: &str) -> Option<Vec<(Path, Digest)>> {
         let digest = |path: &Path| {
@@ -141,6 +154,12 @@ impl Document {
         }
         properties
     }
+}
+
+/// The refusal of what takes a stored secret that cannot be opened.
+pub(crate) fn cannot_be_opened(path: &Path) -> Refusal {
+    let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
+    Refusal::new(WireCode::SecretNotDecryptable, message)
 }
 
 fn segment_json(segment: &Segment) -> Json {

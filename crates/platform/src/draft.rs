@@ -5,7 +5,7 @@
 
 use crate::{
     Completeness, Findings, Node, Refusal, TypeEntry, check_bag,
-    document::{Document, Opened, effective},
+    document::{Document, Opened, cannot_be_opened, effective},
     redaction::redacted,
     references,
     scene::{Revealed, Scene},
@@ -67,7 +67,7 @@ pub(crate) fn create(
     given: &Given,
 ) -> Result<Created, DomainError> {
     check_given(entry, given, Completeness::Whole)?;
-    let properties = completed(tx, entry, given.properties.expose().clone())?;
+    let properties = completed(tx, entry, home, given.properties.expose().clone())?;
     let secrets = expanded(given.properties.expose(), &given.secret_paths);
     let draft = Draft::new(entry, key, id, home, properties, secrets)?;
     draft.vet(tx, given, None)?;
@@ -109,7 +109,7 @@ pub(crate) fn update(
     // What is missing shows once the stored properties are merged in.
     check_given(entry, given, Completeness::Partial)?;
     let before = stored.open(key, &object.id);
-    let (properties, secrets) = merged(tx, entry, &stored, &before, given)?;
+    let (properties, secrets) = merged(tx, entry, home.as_ref(), &stored, &before, given)?;
     let draft = Draft::new(entry, key, &object.id, home.as_ref(), properties, secrets)?;
     draft.vet(tx, given, Some(&before))?;
     if before.shut.is_empty() && draft.is_same_as(&before) {
@@ -155,6 +155,7 @@ fn names(given: &Given, property: &str) -> bool {
 fn merged(
     tx: &mut dyn DomainTx,
     entry: &TypeEntry,
+    home: Option<&ProjectId>,
     stored: &Document,
     before: &Opened,
     given: &Given,
@@ -176,11 +177,10 @@ fn merged(
         }
         secrets.insert(path.clone());
     }
-    let properties = completed(tx, entry, properties)?;
+    let properties = completed(tx, entry, home, properties)?;
     let properties = unlabelled(entry, properties, before.properties.expose(), given);
     if let Some(path) = still_shut(stored, before, &secrets) {
-        let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
-        return Err(Refusal::new(WireCode::SecretNotDecryptable, message).into());
+        return Err(cannot_be_opened(path).into());
     }
     Ok((properties, secrets))
 }
@@ -264,10 +264,14 @@ fn place(properties: &mut Json, path: &Path, value: Json) -> bool {
 fn completed(
     tx: &mut dyn DomainTx,
     entry: &TypeEntry,
+    home: Option<&ProjectId>,
     properties: Json,
 ) -> Result<Secret<Json>, DomainError> {
     let mut members = normalised(entry, properties);
     entry.kind().complete(&mut members, tx.now()?);
+    if let Some(project) = home {
+        entry.kind().withhold(tx, project, &mut members)?;
+    }
     Ok(Secret::new(Json::Object(members)))
 }
 

@@ -25,9 +25,11 @@ mod node;
 mod permissions;
 mod plugin;
 mod policy_document;
+mod project;
 mod redaction;
 mod references;
 mod rest;
+mod retention;
 mod rewrite;
 mod scene;
 mod signing;
@@ -38,11 +40,13 @@ mod view;
 
 pub use catalog::PlatformCatalog;
 pub use credentials::{policy_document, shown_properties};
+pub use project::{ProjectChange, ProjectSettings, TraceContentMode};
 pub use rest::{
-    ActionBody, ActionField, ActionMethod, Caller, Companion, DeleteStatus, FileBytes, MOST_FILE_BYTES, Made,
-    PlatformError, RestAction, RestList, RestParent, RestRoute, TypeSchemas, UpdateMode, openapi_schemas,
-    page_where, rest_routes, rest_schema,
+    ActionBody, ActionField, ActionMethod, Caller, Companion, DeleteStatus, FileBytes, Listed,
+    MOST_FILE_BYTES, Made, MaySee, PlatformError, RestAction, RestList, RestParent, RestRoute, TypeSchemas,
+    UpdateMode, openapi_schemas, page_where, rest_routes, rest_schema,
 };
+pub use tags::tags_body;
 pub use types::ApiKeyRecord;
 
 pub(crate) use bag::{Completeness, check_bag};
@@ -90,6 +94,12 @@ impl Platform {
     /// its id.
     pub fn srn_parent(name: &TypeName) -> Option<&'static str> {
         PlatformCatalog::shared().entry(name.as_str()).and_then(|entry| entry.srn_parent())
+    }
+
+    /// The properties of a type that say where its model comes from; if an object names none of them, it
+    /// takes its project's default route. None for types without a model.
+    pub fn model_bindings(name: &TypeName) -> &'static [&'static str] {
+        PlatformCatalog::shared().entry(name.as_str()).map_or(&[], |entry| entry.kind().model_bindings())
     }
 
     /// Whether a type's objects belong to no project, so that only the admin role reaches them.

@@ -1,17 +1,72 @@
-//! The tags of an object on routes of their own: read, replaced or merged, by the same rules as a
-//! change of the object.
+//! The tags of an object: what they may be, and the routes of their own on which they are read,
+//! replaced or merged, by the same rules as a change of the object.
 
 use crate::{
-    Act, ActionBody, ActionMethod, Completeness, RestAction,
+    Act, ActionBody, ActionMethod, Completeness, Findings, Node, Refusal, RestAction,
     document::Document,
     draft::{self, Given},
 };
-use formwork_model::Json;
+use formwork_model::{DiagnosticCode, Json, Kind, Path, PropertySchema, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx};
 use serde_json::{Map, json};
 
 const TAGS: &str = "tags";
+/// The most tags of an object.
+const MOST: usize = 50;
+/// The most characters of a tag's name.
+const LONGEST_NAME: usize = 128;
+/// The most characters of a tag's text.
+const LONGEST_TEXT: usize = 256;
+
+/// The property that holds an object's tags.
+pub(crate) fn property() -> PropertySchema {
+    PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable().shaped(json!({
+        "maxProperties": MOST,
+        "propertyNames": { "minLength": 1, "maxLength": LONGEST_NAME },
+        "additionalProperties": { "type": "string", "maxLength": LONGEST_TEXT },
+    }))
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&text.chars().count())
+}
+
+fn name_rule() -> String {
+    format!("The name of a tag must have 1 to {LONGEST_NAME} characters")
+}
+
+/// The body of the routes that write tags, in which null takes one away.
+pub fn tags_body() -> Json {
+    json!({
+        "type": "object",
+        "propertyNames": { "minLength": 1, "maxLength": LONGEST_NAME },
+        "additionalProperties": { "type": ["string", "null"], "maxLength": LONGEST_TEXT },
+    })
+}
+
+/// Reports tags that are certainly not as they may be: too many, too long, or no texts. It holds for
+/// what a write comes to, so that tags can't grow beyond it one by one.
+pub(crate) fn check(properties: Node<'_>, findings: &mut Findings) {
+    let Some(tags) = properties.member(TAGS) else { return };
+    let at = Path::of([TAGS]);
+    let members = tags.members();
+    if members.len() > MOST {
+        let message = format!("`{TAGS}` can have {MOST} members at most");
+        findings.error(DiagnosticCode::InvalidValue, at.clone(), message);
+    }
+    for (name, text) in members {
+        let path = at.key(name);
+        if !is_name(name) {
+            findings.error(DiagnosticCode::InvalidValue, at.clone(), name_rule());
+        } else if text.text().is_none() && !text.is_expression() {
+            findings.error(DiagnosticCode::WrongType, path.clone(), format!("`{path}` must be a string"));
+        } else if text.known_text().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
+            let message = format!("`{path}` can have {LONGEST_TEXT} characters at most");
+            findings.error(DiagnosticCode::InvalidValue, path, message);
+        }
+    }
+}
 
 /// The routes of a type's tags: operations that show, replace and merge them. A type with tags has
 /// a property of that name.
@@ -29,6 +84,9 @@ pub(crate) const fn actions([show, replace, merge]: [&'static str; 3]) -> [RestA
 /// Those of a change of the object.
 pub(crate) fn act(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
     let stored = of(&Document::of(&act.object)?);
+    if act.body.keys().any(|name| !is_name(name)) {
+        return Err(Refusal::new(WireCode::ValidationFailed, name_rule()).into());
+    }
     let tags = match method(act) {
         Some(ActionMethod::Put) => act.body.clone(),
         Some(ActionMethod::Patch) => {

@@ -4,17 +4,15 @@
 //! A versioned type names its [`Versions`]; nothing else is up to it.
 
 use crate::{
-    Act, Completeness, Definition, DependentRule, Dependents, PlatformCatalog, PlatformType, Refusal,
-    RestAction, RestParent, RestRoute,
+    Act, Completeness, Definition, DependentRule, Dependents, PlatformCatalog, PlatformType, RestAction,
+    RestParent, RestRoute,
     document::Document,
     draft::{self, Given},
     ids::new_id,
     types::GUARDRAIL_DOCUMENT,
     view::representation,
 };
-use formwork_model::{
-    ActorId, ImmutableRule, InstanceKey, Json, Kind, Path, ProjectId, PropertySchema, WireCode,
-};
+use formwork_model::{ActorId, ImmutableRule, InstanceKey, Json, Kind, Path, ProjectId, PropertySchema};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx, Link, NewObject, UniqueKey};
 use serde_json::{Map, json};
@@ -183,11 +181,7 @@ impl PlatformType for Versions {
 
     /// Writes the version again. All rules are asked anew: what it refers to may be gone.
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
-        let record = Document::of(&act.object)?.open(act.key, &act.object.id);
-        if let Some(path) = record.shut.first() {
-            let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
-            return Err(Refusal::new(WireCode::SecretNotDecryptable, message).into());
-        }
+        let record = Document::of(&act.object)?.open_whole(act.key, &act.object.id)?;
         let of = record.properties.expose().get(self.of[0]).and_then(Json::as_str).unwrap_or_default();
         let object = tx.get(of)?.filter(|object| object.project == act.object.project);
         let object = object.ok_or_else(|| DomainError::NotFound { id: of.to_owned() })?;

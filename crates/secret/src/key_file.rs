@@ -87,17 +87,24 @@ impl InstanceKey {
     /// [`KeyError::MalformedFile`] when it holds no key, [`KeyError::Read`] and
     /// [`KeyError::Create`] when the operating system refuses.
     pub fn load_or_create(path: &Path) -> Result<Self, KeyError> {
-        if let Some(key) = load(path)? {
+        if let Some(key) = Self::load(path)? {
             return Ok(key);
         }
         let create_error = |source| KeyError::Create { path: path.to_owned(), source };
         create(path, &Self::generate()).map_err(create_error)?;
         // Read back in any case: another process may have been first, and its key then counts.
-        load(path)?.ok_or_else(|| create_error(io::ErrorKind::NotFound.into()))
+        Self::load(path)?.ok_or_else(|| create_error(io::ErrorKind::NotFound.into()))
+    }
+
+    /// The key in a file, or `None` when there is no file.
+    ///
+    /// # Errors
+    /// As [`load_or_create`](Self::load_or_create), but for [`KeyError::Create`].
+    pub fn load(path: &Path) -> Result<Option<Self>, KeyError> {
+        load(path)
     }
 }
 
-/// The key in the file, or `None` when there is no file.
 fn load(path: &Path) -> Result<Option<InstanceKey>, KeyError> {
     let read_error = |source| KeyError::Read { path: path.to_owned(), source };
     let file = match File::open(path) {

@@ -5,9 +5,9 @@ use crate::failure::ApiFailure;
 use crate::query::Query;
 use crate::router::App;
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use formwork_control::Principal;
@@ -61,7 +61,10 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
 /// # Errors
 /// There is none, or not exactly one that is valid.
 pub(crate) async fn caller(app: &App, headers: &HeaderMap) -> Result<Caller, ApiFailure> {
-    let refused = || ApiFailure::new(WireCode::Unauthorized, "Unauthorized");
+    let refused = || {
+        let hint = "Send one header `Authorization: Bearer <token>`";
+        ApiFailure::new(WireCode::Unauthorized, "Unauthorized").meta(serde_json::json!({ "hint": hint }))
+    };
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let header = given.next().and_then(|value| value.to_str().ok()).ok_or_else(refused)?;
     let (scheme, token) = header.split_once(' ').ok_or_else(refused)?;
@@ -82,7 +85,8 @@ pub(crate) async fn admit(
     mut request: Request,
     next: Next,
 ) -> Response {
-    match Query::parse(request.uri(), &known) {
+    let query = path_without_nul(request.uri()).and_then(|()| Query::parse(request.uri(), &known));
+    match query {
         Ok(query) => request.extensions_mut().insert(query),
         Err(failure) => return failure.into_response(),
     };
@@ -111,6 +115,14 @@ pub(crate) async fn admit(
             Err(_) => ApiFailure::busy().into_response(),
         },
     }
+}
+
+/// Nothing has a name with U+0000 in it, and not every store can be asked for one.
+fn path_without_nul(uri: &Uri) -> Result<(), ApiFailure> {
+    let Some(place) = uri.path().find("%00") else { return Ok(()) };
+    let segment = uri.path()[..place].matches('/').count();
+    Err(ApiFailure::validation(format!("Segment {segment} of the path holds the character U+0000"))
+        .meta(serde_json::json!({ "segment": segment })))
 }
 
 /// Answers a request within a time. One that writes is carried on in a task of its own, with the

@@ -22,6 +22,7 @@ mod serve;
 mod shutdown;
 mod status;
 mod stream;
+mod unread;
 mod views;
 
 pub use endpoint::{EndpointInfo, endpoints};

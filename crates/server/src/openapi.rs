@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, Parameter, table};
 use formwork_api as wire;
 use formwork_model::Json;
-use formwork_platform::{UpdateMode, openapi_schemas, rest_routes};
+use formwork_platform::{RestRoute, UpdateMode, openapi_schemas, rest_routes};
 use serde_json::{Map, json};
 use utoipa::{PartialSchema, ToSchema};
 
@@ -126,12 +126,17 @@ pub(crate) fn reference(name: &str) -> Json {
 
 /// The schema of a page of a list.
 pub(crate) fn page_of(item: &str) -> Json {
+    page_of_schema(&reference(item))
+}
+
+/// The same, of items with this schema.
+pub(crate) fn page_of_schema(item: &Json) -> Json {
     let count = || json!({ "type": "integer", "minimum": 0 });
     json!({
         "type": "object",
         "required": ["data", "total", "limit", "offset"],
         "properties": {
-            "data": { "type": "array", "items": reference(item) },
+            "data": { "type": "array", "items": item },
             "total": count(),
             "limit": count(),
             "offset": count(),
@@ -177,6 +182,7 @@ fn schemas() -> Map<String, Json> {
     add::<wire::WaitingFor>(&mut all);
     add::<wire::OperationEnd>(&mut all);
     add::<wire::CreateProject>(&mut all);
+    add::<wire::UpdateProject>(&mut all);
     add::<wire::Project>(&mut all);
     add::<wire::CreateToken>(&mut all);
     add::<wire::Token>(&mut all);
@@ -193,7 +199,7 @@ fn schemas() -> Map<String, Json> {
         let of = |suffix| type_schema(route.type_name, suffix);
         all.insert(of(""), schemas.representation);
         if route.create.is_some() {
-            all.insert(of("Create"), schemas.create);
+            all.insert(of("Create"), within_parent(schemas.create, route));
         }
         if route.update_modes.contains(&UpdateMode::Patch) {
             all.insert(of("Patch"), schemas.patch);
@@ -205,6 +211,14 @@ fn schemas() -> Map<String, Json> {
     close_bodies(&mut all);
     all.sort_keys();
     all
+}
+
+/// The body of a create without the duty to repeat what its path says.
+fn within_parent(mut create: Json, route: &RestRoute) -> Json {
+    if let (Some(parent), Some(required)) = (&route.parent, create["required"].as_array_mut()) {
+        required.retain(|name| name != parent.property);
+    }
+    create
 }
 
 /// A body has no fields but its own: the routes refuse others.

@@ -27,6 +27,12 @@ impl Query {
         let mut values = BTreeMap::new();
         let mut unknown = Vec::new();
         for (name, value) in pairs.0 {
+            if value.contains('\0') {
+                return Err(ApiFailure::validation(format!(
+                    "`{name}` in the query holds the character U+0000"
+                ))
+                .meta(serde_json::json!({ "parameter": name })));
+            }
             if !known.contains(&name.as_str()) {
                 unknown.push(name);
             } else if values.insert(name.clone(), value).is_some() {
@@ -46,7 +52,7 @@ impl Query {
 
     /// A truth value.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, ApiFailure> {
-        match self.text(name) {
+        match self.0.get(name).map(String::as_str) {
             None => Ok(default),
             Some("true") => Ok(true),
             Some("false") => Ok(false),
@@ -57,7 +63,7 @@ impl Query {
     /// A whole number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, ApiFailure> {
         let malformed = |_| ApiFailure::validation(format!("`{name}` must be a whole number, 0 or more"));
-        self.text(name).map(|text| text.parse().map_err(malformed)).transpose()
+        self.0.get(name).map(|text| text.parse().map_err(malformed)).transpose()
     }
 
     /// Which part of a list: 50 where it does not say, at most 100 (`formations-behaviour.md`
@@ -104,9 +110,17 @@ mod tests {
     fn pages_have_fifty_items_and_at_most_a_hundred() {
         assert_eq!(slice(""), Ok(Slice { limit: 50, offset: 0 }));
         assert_eq!(slice("limit=100&offset=7"), Ok(Slice { limit: 100, offset: 7 }));
-        for refused in
-            ["limit=0", "limit=101", "limit=-1", "offset=-1", "limit=x", "limit=1&limit=2", "page=1"]
-        {
+        for refused in [
+            "limit=0",
+            "limit=101",
+            "limit=-1",
+            "offset=-1",
+            "limit=x",
+            "limit=",
+            "offset=",
+            "limit=1&limit=2",
+            "page=1",
+        ] {
             assert!(slice(refused).is_err(), "{refused}");
         }
     }

@@ -1,6 +1,7 @@
 //! Sockets: who may listen where, and how the server stops.
 
 use crate::peer::Peer;
+use crate::unread::{Turn, Worded};
 use crate::{ServerOptions, Shutdown, router};
 use axum::Router;
 use formwork_control::Control;
@@ -247,12 +248,16 @@ impl Serving {
         let mut builder = http1::Builder::new();
         builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_HEAD);
         let asked = AtomicBool::new(false);
+        let turn = Turn::default();
         let router = TowerToHyperService::new(self.router);
         let service = service_fn(|mut request: hyper::Request<hyper::body::Incoming>| {
             request.extensions_mut().insert(peer);
             asked.store(true, Ordering::Relaxed);
-            router.call(request)
+            turn.begin();
+            let (answer, turn) = (router.call(request), turn.clone());
+            async move { answer.await.map(|response| turn.ending_with(response)) }
         });
+        let stream = Worded::new(stream, turn.clone());
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,

@@ -68,6 +68,7 @@ pub fn status_of(code: WireCode) -> StatusCode {
         | W::QuotaConflict
         | W::IngestionRuleGlobConflict
         | W::ProjectHasDependents
+        | W::ProjectDefaultRouteInherited
         | W::BootstrapAlreadyCompleted => StatusCode::CONFLICT,
         W::SessionExpired => StatusCode::GONE,
         W::RateLimited => StatusCode::TOO_MANY_REQUESTS,

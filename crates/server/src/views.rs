@@ -9,6 +9,7 @@ use formwork_model::{
     Cause, Condition, Event, EventAction, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row,
     Secret, Step, Timestamp,
 };
+use formwork_platform::TraceContentMode;
 use std::sync::Arc;
 
 /// What messages call a template that came as text.
@@ -240,15 +241,18 @@ fn planned_step(step: &Step) -> wire::PlannedStep {
 /// (`formations-behaviour.md` §1.3, "FormationEvent").
 fn formation_event(event: &Event) -> Option<wire::FormationEvent> {
     let subject = event.subject.as_ref()?;
-    matches!(event.status, EventStatus::Succeeded | EventStatus::Failed).then(|| wire::FormationEvent {
+    // An object that a rollback had to leave is left, and the history says why.
+    let kept = event.action == EventAction::RollbackSkipped;
+    let status = if kept { EventStatus::Succeeded } else { event.status };
+    matches!(status, EventStatus::Succeeded | EventStatus::Failed).then(|| wire::FormationEvent {
         timestamp: event.at.into(),
         logical_id: subject.label.to_string(),
         resource_type: subject.type_name.to_string(),
         action: event.action,
-        status: event.status,
+        status,
         physical_resource_id: event.native_id.as_ref().map(ToString::to_string),
         error: event.failure.as_ref().map(|failure| failure.message.clone()),
-        note: event.note.clone().filter(|_| event.action == EventAction::Decide),
+        note: event.note.clone().filter(|_| kept || event.action == EventAction::Decide),
     })
 }
 
@@ -292,9 +296,19 @@ pub(crate) fn waiting(waiting: &Waiting) -> wire::WaitingFor {
 }
 
 pub(crate) fn project(project: control::Project) -> wire::Project {
+    let settings = project.settings;
     wire::Project {
         id: project.id.to_string(),
         name: project.name,
+        guardrail_ids: settings.guardrail_ids,
+        max_concurrent_runs: settings.max_concurrent_runs,
+        default_model_route_id: settings.default_model_route_id,
+        audit_reads_enabled: settings.audit_reads_enabled,
+        trace_content_retention_days: settings.trace_content_retention_days,
+        trace_content_mode: match settings.trace_content_mode {
+            TraceContentMode::Full => wire::TraceContentMode::Full,
+            TraceContentMode::None => wire::TraceContentMode::None,
+        },
         created_at: project.created_at.into(),
         updated_at: project.updated_at.into(),
     }

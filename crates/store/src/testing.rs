@@ -142,6 +142,18 @@ impl TestPostgres {
         format!("host='{}' user=postgres dbname='{database}'", self.directory.display())
     }
 
+    /// Makes a database that nobody has used and answers its address as a URL, as people write it.
+    ///
+    /// # Panics
+    /// If the server does not answer.
+    pub fn fresh_url(&self) -> String {
+        let address = self.fresh_database();
+        let name = address.rsplit('\'').nth(1).unwrap_or_default();
+        // The directory is the host; in a URL it must not look like a path.
+        let host = self.directory.display().to_string().replace('/', "%2F");
+        format!("postgresql://postgres@{host}/{name}")
+    }
+
     /// Makes a database that nobody has used and answers its address.
     ///
     /// # Panics

@@ -1,11 +1,14 @@
 //! What can be typed: clap types only, and the spelling of flags.
 
+mod files;
 mod formation;
 mod pkl;
 mod resource;
 mod spelling;
+mod subjects;
 mod user;
 
+pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
 pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
     FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
@@ -143,8 +146,20 @@ pub(crate) enum Static {
     CreateProject(CreateProject),
     /// Show a project
     GetProject(ProjectId),
+    /// Change a project's name and settings; `null` sets the default again
+    UpdateProject(UpdateProject),
     /// Delete an empty project
     DeleteProject(ProjectId),
+    /// Show a project's price list
+    GetProjectPrices(ProjectPrices),
+    /// Set prices of a project
+    UpdateProjectPrices(UpdateProjectPrices),
+    /// Upload a file with its bytes
+    UploadFile(UploadFile),
+    /// Download the bytes of a file
+    DownloadFile(DownloadFile),
+    /// Check the graph of an orchestration without making one
+    ValidateOrchestration(ValidateOrchestration),
     /// List tokens
     ListTokens(Page),
     /// Make a token; it is shown this once
@@ -270,6 +285,34 @@ pub(crate) struct CreateToken {
     /// The one project it is confined to
     #[arg(long, value_name = "ID")]
     pub(crate) project_id: Option<String>,
+}
+
+/// What is to change of a project; `null` is the default.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateProject {
+    #[command(flatten)]
+    pub(crate) project: ProjectId,
+    /// Its name, unique
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The guardrails on all calls of its agents, as an array of ids
+    #[arg(long, value_name = "JSON")]
+    pub(crate) guardrail_ids: Option<String>,
+    /// How many runs a runtime may carry out at once
+    #[arg(long, value_name = "N")]
+    pub(crate) max_concurrent_runs: Option<String>,
+    /// The model route of agents and chats that name neither a provider nor a route
+    #[arg(long, value_name = "ID")]
+    pub(crate) default_model_route_id: Option<String>,
+    /// Whether reads are in the audit too
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) audit_reads_enabled: Option<String>,
+    /// After how many days the content of generations and traces is purged
+    #[arg(long, value_name = "N")]
+    pub(crate) trace_content_retention_days: Option<String>,
+    /// Whether the content of generations and traces is kept: `full` or `none`
+    #[arg(long, value_name = "MODE")]
+    pub(crate) trace_content_mode: Option<String>,
 }
 
 /// Names a token.
@@ -429,7 +472,8 @@ const NOT_SOAT: &[&str] = &[
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Evaluating a small module takes less time than making the commands of all resource types.
-    let mut tree = if calls_pkl(arguments.iter().cloned()) { Cli::command() } else { command_tree() };
+    let is_pkl = calls_pkl(arguments.iter().cloned());
+    let mut tree = if is_pkl { Cli::command() } else { command_tree() };
     let mut arguments = arguments.into_iter();
     let program = arguments.next().unwrap_or_else(|| "formwork".into());
     if family(&program) == Family::Soat {
@@ -437,6 +481,9 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Inv
             let hidden = NOT_SOAT.contains(&command.get_name());
             command.hide(hidden)
         });
+    }
+    if !is_pkl {
+        tree = subjects::by_subject(tree);
     }
     let line = std::iter::once(program).chain(spelling::normalised(arguments));
     let matches = tree.try_get_matches_from_mut(line)?;

@@ -26,12 +26,34 @@ pub(crate) struct ResourceCall {
 
 /// What to do.
 pub(crate) enum ResourceAction {
-    Create { body: Result<Map<String, Value>, String> },
-    List { query: BTreeMap<String, String> },
-    Get { id: String },
-    Update { id: String, body: Result<Map<String, Value>, String> },
-    Delete { id: String, force: bool },
-    Act { id: String, action: &'static RestAction, body: Result<Option<Map<String, Value>>, String> },
+    Create {
+        body: Result<Map<String, Value>, String>,
+    },
+    List {
+        query: BTreeMap<String, String>,
+    },
+    Get {
+        id: String,
+    },
+    Update {
+        id: String,
+        body: Result<Map<String, Value>, String>,
+    },
+    Delete {
+        id: String,
+        force: bool,
+    },
+    Act {
+        id: String,
+        action: &'static RestAction,
+        body: Result<Option<Map<String, Value>>, String>,
+    },
+    /// A page of what an action lists.
+    Related {
+        id: String,
+        path: &'static str,
+        query: BTreeMap<String, String>,
+    },
 }
 
 /// Without the values of properties: they may be credentials.
@@ -46,6 +68,10 @@ impl fmt::Debug for ResourceAction {
             }
             Self::Delete { id, force } => {
                 formatter.debug_struct("Delete").field("id", id).field("force", force).finish()
+            }
+            Self::Related { id, path, query } => {
+                let mut shown = formatter.debug_struct("Related");
+                shown.field("id", id).field("path", path).field("query", query).finish()
             }
             Self::Act { id, action, .. } => {
                 let mut shown = formatter.debug_struct("Act");
@@ -75,8 +101,7 @@ fn commands(route: &'static RestRoute, schema: &Schema) -> Vec<Command> {
     let filters = route.list_filters.iter().filter(|filter| !is_parent(route, filter));
     all.push(
         command(route.list)
-            .arg(text("limit", "How many to show, at most 100").value_name("N"))
-            .arg(text("offset", "How many to pass over").value_name("N"))
+            .args(page_flags())
             .args(filters.map(|filter| text(&kebab(filter), "Only those with this")))
             .args(parent_flag(route)),
     );
@@ -91,10 +116,19 @@ fn commands(route: &'static RestRoute, schema: &Schema) -> Vec<Command> {
     }
     let act = |action: &RestAction| {
         let command = command(action.operation).args(id_flags(route));
-        command.args(parent_flag(route)).args(action_flags(action))
+        let page = action.lists.is_some().then(page_flags);
+        command.args(parent_flag(route)).args(action_flags(action)).args(page.into_iter().flatten())
     };
     all.extend(route.actions.iter().map(act));
     all
+}
+
+/// Which page of a list.
+fn page_flags() -> [Arg; 2] {
+    [
+        text("limit", "How many to show, at most 100").value_name("N"),
+        text("offset", "How many to pass over").value_name("N"),
+    ]
 }
 
 fn command(operation: &str) -> Command {
@@ -170,15 +204,22 @@ pub(super) fn call(name: &str, matches: &ArgMatches) -> Option<ResourceCall> {
             let force = route.force && matches.get_flag("force");
             ResourceAction::Delete { id: id(matches), force }
         } else if let Some(action) = route.actions.iter().find(|action| is(action.operation)) {
+            if action.lists.is_some() {
+                let query = given(matches, ["limit", "offset"]);
+                let listing = ResourceAction::Related { id: id(matches), path: action.path, query };
+                return Some(ResourceCall { route, parent: parent(route, matches), action: listing });
+            }
             ResourceAction::Act { id: id(matches), action, body: action_body(action, matches) }
         } else {
             return None;
         };
-        let parent = route
-            .parent
-            .and_then(|parent| matches.get_one::<String>(&format!("property.{}", parent.property)).cloned());
-        Some(ResourceCall { route, parent, action })
+        Some(ResourceCall { route, parent: parent(route, matches), action })
     })
+}
+
+fn parent(route: &RestRoute, matches: &ArgMatches) -> Option<String> {
+    let property = route.parent?.property;
+    matches.get_one::<String>(&format!("property.{property}")).cloned()
 }
 
 impl ResourceCall {
@@ -257,7 +298,7 @@ fn action_body(action: &RestAction, matches: &ArgMatches) -> Result<Option<Map<S
         ActionBody::Nothing => return Ok(None),
         ActionBody::Texts => {
             let text = matches.get_one::<String>(TEXTS).map_or("", String::as_str);
-            let Ok(Value::Object(texts)) = serde_json::from_str(text) else {
+            let Some(Value::Object(texts)) = json(text) else {
                 return Err(format!("`--{}` must be a JSON object", action.path));
             };
             members = texts;
@@ -311,8 +352,13 @@ fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
     parsed(property.kind, text)
 }
 
+/// A flag's text as JSON, by the rules that its request is read by.
+fn json(text: &str) -> Option<Value> {
+    formwork_api::json::parse(text.as_bytes(), formwork_api::json::REQUEST_DEPTH).ok()
+}
+
 fn parsed(kind: Kind, text: &str) -> Result<Value, &'static str> {
-    let parsed = || serde_json::from_str::<Value>(text).ok();
+    let parsed = || json(text);
     match kind {
         Kind::String => Ok(Value::from(text)),
         Kind::Any => Ok(parsed().unwrap_or_else(|| Value::from(text))),
@@ -326,10 +372,13 @@ fn parsed(kind: Kind, text: &str) -> Result<Value, &'static str> {
 
 fn query(route: &RestRoute, matches: &ArgMatches) -> BTreeMap<String, String> {
     let filters = route.list_filters.iter().copied().filter(|filter| !is_parent(route, filter));
-    filters
-        .chain(["limit", "offset"])
-        .filter_map(|filter| Some((filter.to_owned(), matches.get_one::<String>(&kebab(filter))?.clone())))
-        .collect()
+    given(matches, filters.chain(["limit", "offset"]))
+}
+
+/// The query parameters that were given.
+fn given<'a>(matches: &ArgMatches, names: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
+    let value = |name: &str| matches.get_one::<String>(&kebab(name)).cloned();
+    names.into_iter().filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
 }
 
 #[cfg(test)]

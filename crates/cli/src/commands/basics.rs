@@ -1,8 +1,8 @@
 //! Projects, tokens, operations: one request each.
 
 use super::CommandError;
-use super::request::Body;
-use crate::args::{CancelOperation, CreateProject, CreateToken, OperationId, Page};
+use super::request::{Body, json_flag};
+use crate::args::{CancelOperation, CreateProject, CreateToken, OperationId, Page, UpdateProject};
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::ui::json;
@@ -60,6 +60,29 @@ pub(crate) async fn create_project(
 ) -> Result<Exit, CommandError> {
     let body = json!({ "name": arguments.name });
     show(session, HttpMethod::Post, "/projects", &[], Some(&body)).await
+}
+
+pub(crate) async fn update_project(
+    session: &Session,
+    arguments: &UpdateProject,
+) -> Result<Exit, CommandError> {
+    let text = |text: &String| if text == "null" { Value::Null } else { Value::from(text.as_str()) };
+    let parsed =
+        |flag: &str, given: &Option<String>| given.as_ref().map(|text| json_flag(flag, text)).transpose();
+    let body = Body::default()
+        .with("name", arguments.name.as_deref())
+        .with("guardrail_ids", parsed("--guardrail-ids", &arguments.guardrail_ids)?)
+        .with("max_concurrent_runs", parsed("--max-concurrent-runs", &arguments.max_concurrent_runs)?)
+        .with("default_model_route_id", arguments.default_model_route_id.as_ref().map(text))
+        .with("audit_reads_enabled", parsed("--audit-reads-enabled", &arguments.audit_reads_enabled)?)
+        .with(
+            "trace_content_retention_days",
+            parsed("--trace-content-retention-days", &arguments.trace_content_retention_days)?,
+        )
+        .with("trace_content_mode", arguments.trace_content_mode.as_ref().map(text))
+        .build();
+    let path = format!("/projects/{}", Client::segment(arguments.project.get()));
+    show(session, HttpMethod::Patch, &path, &[], Some(&body)).await
 }
 
 pub(crate) async fn create_token(session: &Session, arguments: &CreateToken) -> Result<Exit, CommandError> {

@@ -26,6 +26,9 @@ pub(crate) enum CommandError {
     /// A file can't be read.
     #[error("cannot read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
+    /// A file can't be written.
+    #[error("cannot write `{}`", path.display())]
+    Write { path: PathBuf, source: io::Error },
     /// A file that must not be empty is.
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },
@@ -115,10 +118,19 @@ impl CommandError {
 /// The next command after an answer that leaves only one.
 fn answer_hint(error: &ApiError) -> Option<String> {
     let program = crate::args::program();
-    let operation = error.body.meta.as_ref().and_then(|meta| meta["operation_id"].as_str());
+    let meta = error.body.meta.as_ref().unwrap_or(&serde_json::Value::Null);
+    let operation = meta["operation_id"].as_str();
+    let lacks =
+        |field: &str| meta["missingFields"].as_array().is_some_and(|all| all.iter().any(|f| f == field));
     match (error.body.code.as_str(), operation) {
         ("OPERATION_IN_PROGRESS", Some(operation)) => {
             Some(format!("`{program} watch-operation {operation}` follows it"))
+        }
+        ("UNAUTHORIZED", _) => Some(format!(
+            "`{program} login` gives a token: put it in `FORMWORK_TOKEN`, or `{program} configure` keeps it"
+        )),
+        ("VALIDATION_FAILED", _) if lacks("project_id") => {
+            Some(format!("`--project-id` names one: `{program} list-projects` shows those that you may see"))
         }
         ("PLAN_OUTDATED", _) => Some(format!("`{program} plan-formation` shows what would be done now")),
         _ => None,

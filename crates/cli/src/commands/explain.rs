@@ -6,7 +6,7 @@ use super::CommandError;
 use crate::args::Explain;
 use crate::exit::Exit;
 use crate::ui::json;
-use formwork_model::{DiagnosticCode, OperationErrorCode, WireCode};
+use formwork_model::{DiagnosticCode, OperationErrorCode, Suggest, WireCode};
 
 pub(crate) fn run(arguments: &Explain) -> Result<Exit, CommandError> {
     let Some(code) = &arguments.code else {
@@ -16,7 +16,10 @@ pub(crate) fn run(arguments: &Explain) -> Result<Exit, CommandError> {
     };
     match pages::page(code) {
         Some(page) => json::print_text(page)?,
-        None => return Err(CommandError::UnknownCode { code: code.clone(), near: nearest(code) }),
+        None => {
+            let near = Suggest::default().nearest(code, codes()).map(str::to_owned);
+            return Err(CommandError::UnknownCode { code: code.clone(), near });
+        }
     }
     Ok(Exit::Done)
 }
@@ -32,11 +35,6 @@ pub(crate) fn codes() -> impl Iterator<Item = &'static str> {
 fn title(page: &str) -> &str {
     let line = page.lines().next().unwrap_or_default();
     line.split_once(": ").map_or(line, |(_, title)| title)
-}
-
-fn nearest(code: &str) -> Option<String> {
-    let distance = |known: &&str| strsim::damerau_levenshtein(&known.to_lowercase(), &code.to_lowercase());
-    codes().filter(|known| distance(known) <= 3).min_by_key(distance).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -57,8 +55,9 @@ mod tests {
 
     #[test]
     fn a_misspelt_code_is_recognised() {
-        assert_eq!(nearest("unkown-property").as_deref(), Some("unknown-property"));
-        assert_eq!(nearest("name_conflict").as_deref(), Some("NAME_CONFLICT"));
-        assert_eq!(nearest("zzzzzzzz"), None);
+        let near = |code| Suggest::default().nearest(code, codes());
+        assert_eq!(near("unkown-property"), Some("unknown-property"));
+        assert_eq!(near("name_conflict"), Some("NAME_CONFLICT"));
+        assert_eq!(near("zzzzzzzz"), None);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) async fn validate(session: &Session, arguments: &ValidateFormation) -
     json::print(&validation)?;
     error::print_details(&validation["warnings"], "warning", Some(&source));
     error::print_details(&validation["errors"], "error", Some(&source));
-    Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Failed })
+    Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Invalid })
 }
 
 pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result<Exit, CommandError> {

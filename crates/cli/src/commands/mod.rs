@@ -9,6 +9,7 @@ mod deploy;
 mod drift;
 pub(crate) mod error;
 pub(crate) mod explain;
+mod files;
 mod formation;
 mod graph;
 pub(crate) mod pkl;
@@ -69,9 +70,12 @@ fn runtime(command: &Command) -> Result<tokio::runtime::Runtime, CommandError> {
 fn need(command: &Command) -> Need {
     use crate::args::ResourceAction as Resource;
     match command {
-        Command::Static(Static::ValidateFormation(_) | Static::Graph(_) | Static::FormationSchema) => {
-            Need::Nothing
-        }
+        Command::Static(
+            Static::ValidateFormation(_)
+            | Static::ValidateOrchestration(_)
+            | Static::Graph(_)
+            | Static::FormationSchema,
+        ) => Need::Nothing,
         Command::Static(Static::PlanFormation(arguments)) if arguments.save => Need::Write,
         Command::Static(
             Static::PlanFormation(_)
@@ -86,6 +90,8 @@ fn need(command: &Command) -> Need {
             | Static::GetPlan(_)
             | Static::ListProjects(_)
             | Static::GetProject(_)
+            | Static::GetProjectPrices(_)
+            | Static::DownloadFile(_)
             | Static::ListTokens(_)
             | Static::Login(_)
             | Static::GetCurrentUser
@@ -94,7 +100,12 @@ fn need(command: &Command) -> Need {
             | Static::ListAuditEntries(_),
         ) => Need::Read,
         Command::Static(Static::WatchOperation(_)) => Need::Follow,
-        Command::Resource(call) if matches!(call.action, Resource::List { .. } | Resource::Get { .. }) => {
+        Command::Resource(call)
+            if matches!(
+                call.action,
+                Resource::List { .. } | Resource::Get { .. } | Resource::Related { .. }
+            ) =>
+        {
             Need::Read
         }
         _ => Need::Write,
@@ -129,7 +140,13 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListProjects(page) => basics::list(session, "/projects", &page).await,
         Static::CreateProject(arguments) => basics::create_project(session, &arguments).await,
         Static::GetProject(project) => basics::get(session, "/projects", project.get()).await,
+        Static::UpdateProject(arguments) => basics::update_project(session, &arguments).await,
         Static::DeleteProject(project) => basics::delete(session, "/projects", project.get()).await,
+        Static::GetProjectPrices(arguments) => files::prices(session, &arguments).await,
+        Static::UpdateProjectPrices(arguments) => files::set_prices(session, &arguments).await,
+        Static::UploadFile(arguments) => files::upload(session, &arguments).await,
+        Static::DownloadFile(arguments) => files::download(session, &arguments).await,
+        Static::ValidateOrchestration(arguments) => files::validate_orchestration(session, &arguments).await,
         Static::ListTokens(page) => basics::list(session, "/tokens", &page).await,
         Static::CreateToken(arguments) => basics::create_token(session, &arguments).await,
         Static::DeleteToken(token) => basics::delete(session, "/tokens", token.get()).await,

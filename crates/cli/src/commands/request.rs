@@ -4,7 +4,8 @@ use super::CommandError;
 use super::error::SourceText;
 use crate::args::{ParameterArgs, TemplateArgs};
 use crate::env_file::EnvFile;
-use crate::parameters::{Variables, parameters};
+use crate::parameters::{Variables, json_problem, parameters};
+use formwork_api::json;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -47,7 +48,11 @@ pub(crate) fn required_template(arguments: &TemplateArgs) -> Result<SourceText, 
     })
 }
 
-fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
+/// Reads a source to its end.
+///
+/// # Errors
+/// It can't be read, or has more bytes than it may.
+pub(super) fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     source
         .take(limit + 1)
@@ -99,9 +104,8 @@ pub(crate) fn parameter_bag(arguments: &ParameterArgs) -> Result<Option<Map<Stri
 /// # Errors
 /// It is not JSON; the message has the place, not the text.
 pub(crate) fn json_flag(flag: &str, text: &str) -> Result<Value, CommandError> {
-    serde_json::from_str(text).map_err(|error| {
-        CommandError::Argument(format!("`{flag}` is not JSON: syntax error at column {}", error.column()))
-    })
+    json::parse(text.as_bytes(), json::REQUEST_DEPTH)
+        .map_err(|error| CommandError::Argument(format!("`{flag}` is not JSON: {}", json_problem(&error))))
 }
 
 /// A body under construction: members that are not given are left out.

@@ -23,6 +23,10 @@ pub(crate) async fn run(session: &Session, call: ResourceCall) -> Result<Exit, C
             let query: Vec<_> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             show(session, HttpMethod::Get, path, &query, None).await
         }
+        ResourceAction::Related { id, path, query } => {
+            let query: Vec<_> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            show(session, HttpMethod::Get, &format!("{}/{path}", item(&id)), &query, None).await
+        }
         ResourceAction::Get { id } => show(session, HttpMethod::Get, &item(&id), &[], None).await,
         ResourceAction::Update { id, body } => {
             let body = Value::Object(body.map_err(CommandError::Argument)?);

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 /// How often an agent looks for operations that nobody carries on.
 const RECOVER: Duration = Duration::from_secs(5);
+/// How often content that is kept no longer is looked for.
+const PURGE: Duration = Duration::from_secs(60 * 60);
 /// How often a process that is about to leave looks whether it may.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -56,6 +58,9 @@ impl Host {
         if need.recovers() {
             host.recover(need == Need::Write).await?;
         }
+        if need == Need::Write {
+            host.purge().await;
+        }
         Ok(Some(host))
     }
 
@@ -81,7 +86,7 @@ impl Host {
         let (store, key) = (stores::nowhere(), InstanceKey::generate());
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
-        control.admin_token(&token).await?;
+        control.admin_token(&token, "nowhere").await?;
         let client = in_process(&control, token);
         Ok(Self { control, client, server: None, lock: None })
     }
@@ -97,12 +102,12 @@ impl Host {
         let path = settings.data_dir.agent_lock();
         let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
         let Ok(lock) = taken else { return Ok(None) };
-        let key = stores::instance_key(settings)?;
         let store = stores::open(settings).await?;
+        let key = stores::instance_key(settings, &*store).await?;
         let owner = lock.holder.owner();
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
-        control.admin_token(&token).await?;
+        control.admin_token(&token, &home(settings)).await?;
         prepare_users(&control, settings, lock.holder.resident).await?;
         let socket = settings.data_dir.agent_socket();
         let mut listeners = Listeners::new();
@@ -171,7 +176,12 @@ impl Host {
     /// what others leave: another machine's process that died, or an operation of its own that had to
     /// be given up while the store was away.
     pub(crate) async fn serve_until(mut self, stop: &mut StopRequest) {
+        let mut purged: Option<Instant> = None;
         loop {
+            if purged.is_none_or(|purged| purged.elapsed() > PURGE) {
+                purged = Some(Instant::now());
+                self.purge().await;
+            }
             tokio::select! {
                 () = stop.wait() => break,
                 () = tokio::time::sleep(RECOVER) => {}
@@ -184,6 +194,18 @@ impl Host {
             }
         }
         self.stop().await;
+    }
+
+    /// Purges what its project keeps no longer.
+    async fn purge(&self) {
+        match self.control.purge_expired_content().await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "purged the content of old generations and traces"),
+            Err(error) => tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "cannot purge the content of old generations and traces"
+            ),
+        }
     }
 
     async fn stop(&mut self) {
@@ -217,6 +239,16 @@ impl Serving {
         // A panic in it has been reported already; there is nothing left to stop then.
         let _ = self.task.await;
     }
+}
+
+/// What tells the data directory from others that share its store: on other machines, or on this one.
+fn home(settings: &Settings) -> String {
+    if matches!(settings.database, Database::Sqlite(_)) {
+        return "alone".to_owned();
+    }
+    let path = settings.data_dir.path();
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    format!("{} {}", rustix::system::uname().nodename().to_string_lossy(), path.display())
 }
 
 /// Makes users possible as the settings say: what logins are signed with, and who is the first.

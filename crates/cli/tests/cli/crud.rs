@@ -109,3 +109,20 @@ fn projects_and_tokens_come_and_go() {
     home.run(&["delete-token", text(&token, "id")]).ok();
     confined(&["list-memories"]).exits(5);
 }
+
+#[test]
+fn a_flag_of_more_than_one_type_takes_either() {
+    let home = Home::new();
+    let provider =
+        home.json(&["create-ai-provider", "--name", "p", "--provider", "openai", "--default-model", "m"]);
+    let choose = |choice: &str| {
+        let create = ["create-agent", "--ai-provider-id", text(&provider, "id"), "--tool-choice", choice];
+        home.run(&create)
+    };
+    assert_eq!(choose("required").ok().json()["tool_choice"], "required");
+    let one = r#"{"type": "tool", "tool_name": "ask"}"#;
+    let chosen = choose(one).ok().json()["tool_choice"].clone();
+    assert_eq!(chosen, serde_json::from_str::<Value>(one).expect("JSON"));
+    let refused = choose("sometimes").exits(1);
+    assert!(refused.stderr.contains("tool_choice"), "{}", refused.stderr);
+}

@@ -1,7 +1,10 @@
 //! The examples of seed 4, as they stand there, with the binary called as the seed calls it.
 
 use crate::common::{Home, pairs, text};
+use formwork_example_handler::{Options, Service, router};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 macro_rules! template {
     ($name:literal) => {
@@ -133,8 +136,10 @@ fn a_generated_secret_is_no_output_of_any_call() {
         &["create-formation", "--name", "t"],
         &["update-formation", "--formation-id", id],
     ];
-    for call in calls {
-        let refused = home.run(&[call, &["--template-file", "bad.json"]].concat()).exits(1);
+    for (index, call) in calls.into_iter().enumerate() {
+        // Validating is an answer whatever it finds.
+        let exit = i32::from(index != 0);
+        let refused = home.run(&[call, &["--template-file", "bad.json"]].concat()).exits(exit);
         assert!(refused.shown().contains("MyWebhook.secret"), "{}", refused.shown());
     }
     let webhook = object(&home, &formation, "MyWebhook", "get-webhook");
@@ -183,4 +188,80 @@ fn a_failed_deploy_prints_its_payload_and_exits_with_1() {
     assert_eq!(home.json(&["get-formation", id])["error"], body["error"], "it stays readable");
     home.redeploy(id, "a.json", &[]);
     assert_eq!(home.json(&["get-formation", id])["error"], Value::Null, "the next deploy clears it");
+}
+
+/// A home whose binary knows the type `channel`, as the seed's configuration file registers it.
+fn home_with_channels() -> (Home, Runtime) {
+    let runtime = Runtime::new().expect("a runtime");
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let handler = Service::new(Options {
+        secret: "s3cret".to_owned(),
+        max_age_seconds: 300,
+        path: "/v1/formation-resources".to_owned(),
+        state: None,
+        control: false,
+    })
+    .expect("a handler");
+    runtime.spawn(async move { axum::serve(listener, router(handler)).await });
+    let mut home = home();
+    let channel = json!({
+        "name": "channel",
+        "description": "A messaging channel connecting an agent to a transport.",
+        "handler": {
+            "url": format!("http://{address}/v1/formation-resources"),
+            "secret_env": "CHANNEL_HANDLER_SECRET",
+            "timeout_seconds": 30,
+        },
+        "capabilities": ["validate", "read"],
+        "write_only_properties": ["access_token"],
+        "schema": {
+            "type": "object",
+            "properties": {
+                "name": { "type": "string" },
+                "kind": { "type": "string" },
+                "agent_id": { "type": "string" },
+                "access_token": { "type": "string" },
+            },
+            "required": ["name", "kind"],
+        },
+    });
+    home.write("types.json", json!({ "resource_types": [channel] }).to_string());
+    home.set("FORMATION_RESOURCE_TYPES_CONFIG", "types.json");
+    home.set("CHANNEL_HANDLER_SECRET", "s3cret");
+    (home, runtime)
+}
+
+#[test]
+fn a_custom_type_and_an_agent_that_inherits_its_model_deploy_as_one() {
+    let (home, _runtime) = home_with_channels();
+    home.write("formation.json", template!("custom-type.json"));
+    let project = home.json(&["create-project", "--name", "p"]);
+    let in_project = ["--project-id", text(&project, "id")];
+    let plan = ["plan-formation", "--template-file", "formation.json"];
+    let planned = home.run(&[&plan[..], &in_project].concat()).ok();
+    let lacking = "and the project has no default model route to inherit";
+    assert!(planned.stderr.contains(lacking), "{}", planned.shown());
+    // What the seed takes for granted of a project in which agents need not name a model.
+    let provider = ["create-ai-provider", "--name", "p", "--provider", "openai", "--default-model", "gpt-4o"];
+    let provider = home.json(&[&provider[..], &in_project].concat());
+    let targets = json!([{ "ai_provider_id": provider["id"], "model": "gpt-4o" }]).to_string();
+    let route = ["create-model-route", "--name", "main", "--targets", &targets];
+    let route = home.json(&[&route[..], &in_project].concat());
+    let update = ["update-project", text(&project, "id"), "--default-model-route-id", text(&route, "id")];
+    let updated = home.json(&update);
+    assert_eq!(updated["default_model_route_id"], route["id"]);
+    let create = ["create-formation", "--name", "s", "--template-file", "formation.json"];
+    let formation = home.json(&[&create[..], &in_project].concat());
+    assert_eq!(formation["status"], "active", "{formation:#}");
+    let agent = object(&home, &formation, "SupportAgent", "get-agent");
+    assert_eq!((&agent["name"], &agent["ai_provider_id"]), (&json!("Support"), &Value::Null));
+    let id = text(&formation, "id");
+    assert_eq!(
+        home.changes(id, "formation.json"),
+        pairs(&[("SupportAgent", "no-op"), ("SupportChannel", "no-op")])
+    );
+    home.json(&["delete-formation", id]);
+    let cleared = home.json(&["update-project", text(&project, "id"), "--default-model-route-id", "null"]);
+    assert_eq!(cleared["default_model_route_id"], Value::Null);
 }

@@ -6,7 +6,7 @@ use formwork_example_handler::Deed;
 use serde_json::json;
 
 /// A world in which a create was never answered; and its formation.
-fn in_doubt(act: bool) -> (World, String) {
+pub(crate) fn in_doubt(act: bool) -> (World, String) {
     let world = World::with(|entry| entry["handler"]["timeout_seconds"] = json!(1));
     world.misbehave("create", act, Deed::Hang);
     let failed = world.create("s", &one("a", "sms")).exits(1).json();

@@ -221,3 +221,31 @@ fn a_refusal_is_relayed_verbatim_and_without_the_credential() {
     assert!(!failed.stdout.contains(CANARY) && !failed.stderr.contains(CANARY));
     world.assert_no_canary();
 }
+
+#[test]
+fn a_secret_that_an_earlier_deploy_sent_is_taken_out_of_what_the_handler_says() {
+    let world = World::new();
+    let with = |token: &str| {
+        let properties = json!({ "name": "a", "kind": "sms", "access_token": token });
+        json!({ "resources": { "Chan": { "type": "channel", "properties": properties } } })
+    };
+    let says = |on: &str| {
+        let message = Some(format!("the token {CANARY} was revoked, and '{CANARY}' can't come back"));
+        world.misbehave(on, false, Deed::Fail { status: 422, message });
+    };
+    let id = world.deployed(&with(CANARY));
+    // The operation itself knows only the new one.
+    says("update");
+    let failed = world.update(&id, &with("another-one-77")).exits(1);
+    assert!(
+        failed.stdout.contains("the token (secret) was revoked, and '(secret)' can't"),
+        "{}",
+        failed.stdout
+    );
+    assert!(!failed.stdout.contains(CANARY) && !failed.stderr.contains(CANARY));
+    // A teardown brings none at all.
+    says("delete");
+    let failed = world.home.run(&["delete-formation", &id]).exits(1);
+    assert!(!failed.stdout.contains(CANARY) && !failed.stderr.contains(CANARY), "{}", failed.stderr);
+    world.assert_no_canary();
+}

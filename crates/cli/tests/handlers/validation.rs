@@ -105,3 +105,32 @@ fn handlers_are_asked_only_for_whoever_may_have_formations_checked() {
     as_ada().exits(1);
     assert_eq!(world.asked(), ["validate"]);
 }
+
+/// "A custom resource type has no SOAT action to check, so it stays gated on the request's
+/// formations:* action alone" (seed 4); what stands beside it takes its own.
+#[test]
+fn a_custom_type_takes_the_permission_for_formations_alone() {
+    let world = World::new();
+    let _agent = world.home.agent();
+    let password = b"correct horse\n";
+    let user = world.home.run_fed(&["create-user", "--username", "ada"], password).ok().json();
+    let login = world.home.run_fed(&["login", "--username", "ada"], password).ok().json();
+    let document = r#"{"statement": [{"effect": "Allow", "action": ["formations:*"]}]}"#;
+    let policy = world.home.json(&["create-policy", "--name", "f", "--document", document]);
+    let attach = ["attach-user-policies", text(&user, "id"), "--policy-id", text(&policy, "id")];
+    world.home.run(&attach).ok();
+    let project = text(&world.home.json(&["list-projects"])["data"][0], "id").to_owned();
+    let as_ada = |arguments: &[&str]| {
+        let in_project = [arguments, &["--project-id", &project]].concat();
+        world.home.run_with(&in_project, &[("FORMWORK_TOKEN", text(&login, "token"))])
+    };
+    let mut template = one("a", "sms");
+    let made = as_ada(&["create-formation", "--name", "s", "--template", &template.to_string()]).ok().json();
+    assert_eq!(made["status"], "active", "{made:#}");
+    template["resources"]["Kb"] = json!({ "type": "memory", "properties": { "name": "kb" } });
+    let template = template.to_string();
+    let refused = as_ada(&["create-formation", "--name", "t", "--template", &template]).exits(5);
+    assert!(refused.stderr.contains("Kb (memories:CreateMemory)"), "{}", refused.stderr);
+    assert!(!refused.stderr.contains("Chan"), "{}", refused.stderr);
+    assert_eq!(world.channels(), ["chan_1"], "a refusal changes nothing");
+}

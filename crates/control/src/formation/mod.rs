@@ -8,6 +8,7 @@ mod graph;
 mod handlers;
 mod history;
 mod import;
+mod inheriting;
 mod masked;
 mod plan;
 mod prepare;

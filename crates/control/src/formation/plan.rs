@@ -201,6 +201,7 @@ impl Control {
         let nothing_decided = Decisions::new();
         let unauthorized = self.demands(p, &project, &ready, &nothing_decided).await?.denied;
         let Ready { plan, hash, secrets, mut warnings, .. } = ready;
+        warnings.extend(self.without_a_model(&project, &plan).await?);
         // A plan is made with parameters, or shows what would be asked for: that is validation's to say.
         warnings.retain(|warning| warning.code != DiagnosticCode::ParameterWithoutDefault);
         let plan = Arc::new(plan);

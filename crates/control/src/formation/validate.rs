@@ -1,5 +1,6 @@
 //! Validation: everything that can be said without deploying, all at once.
 
+use super::inheriting::taken_from_the_project;
 use super::plan::{UNBORN, UNNAMED};
 use super::prepare::Prepared;
 use crate::{Control, ControlError, Parameters, Principal, TemplateInput, input::supplied};
@@ -86,17 +87,19 @@ impl Control {
                 return Ok(found);
             }
         };
+        let mut found = Diagnostics::default();
+        found.extend(taken_from_the_project(&desired));
         let takes_handlers = desired.stacks.iter().flat_map(|stack| &stack.resources).any(|resource| {
             let rules = self.catalog.get(&resource.type_name);
             self.catalog.is_custom(&resource.type_name)
                 && rules.is_some_and(|rules| rules.capabilities().validate)
         });
         if takes_handlers && !self.may_call_handlers(p).await? {
-            let mut found = Diagnostics::default();
             found.push(Diagnostic::warning(DiagnosticCode::HandlerNotAsked, Path::root(), NOT_ASKED));
             return Ok(found);
         }
-        self.ask_handlers(p, &desired).await
+        found.extend(self.ask_handlers(p, &desired).await?.iter().cloned());
+        Ok(found)
     }
 
     /// Whether the principal may validate, or do what begins with it, in any project.

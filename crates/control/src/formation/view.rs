@@ -8,7 +8,7 @@ use crate::authorise::Question;
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_iam::Srn;
-use formwork_model::{Failure, Json, OperationId, ProjectId, Row, StackId, Timestamp};
+use formwork_model::{Failure, Json, OperationId, ProjectId, Row, RowStatus, StackId, Timestamp};
 use formwork_platform::page_where;
 use formwork_store::{ListQuery, Page, StoredObject};
 use std::collections::BTreeSet;
@@ -47,6 +47,22 @@ pub struct FormationView {
     pub updated_at: Timestamp,
 }
 
+/// The rows that tell something. One that never stood for anything tells why a deploy failed, or what
+/// it did not come to; once a deploy has worked, it is about nothing any more.
+fn worth_showing(mut rows: Vec<Row>, status: FormationStatus) -> Vec<Row> {
+    if matches!(status, FormationStatus::Creating | FormationStatus::Updating | FormationStatus::Failed) {
+        return rows;
+    }
+    let never_was = |row: &Row| {
+        matches!(row.status, RowStatus::Pending | RowStatus::Failed)
+            && row.current.is_none()
+            && row.deposed.is_empty()
+            && row.intent.is_none()
+    };
+    rows.retain(|row| !never_was(row));
+    rows
+}
+
 impl Control {
     /// The record of a formation that is not deleted.
     pub(crate) async fn formation_record(
@@ -69,7 +85,9 @@ impl Control {
     /// `RESOURCE_NOT_FOUND`, `FORBIDDEN`.
     pub async fn get_formation(&self, p: &Principal, id: &StackId) -> Result<FormationView, ControlError> {
         let record = self.formation_record(p, id).await?;
-        Self::demand(p, &record.question("formations:GetFormation"))?;
+        let question = record.question("formations:GetFormation");
+        self.audit_read(p, &question, id.as_str()).await?;
+        Self::demand(p, &question)?;
         let rows = self.reader.rows(id).await?;
         self.view(record, Some(rows))
     }
@@ -98,6 +116,7 @@ impl Control {
         offset: usize,
     ) -> Result<Page<FormationView>, ControlError> {
         let projects = self.reach(p, project, "formations:ListFormations", super::SRN_TYPE).await?;
+        self.audit_list(p, projects.as_deref(), "formations:ListFormations", super::SRN_TYPE).await?;
         if projects.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Page { items: Vec::new(), total: 0 });
         }
@@ -148,6 +167,7 @@ impl Control {
     fn view(&self, record: FormationRecord, rows: Option<Vec<Row>>) -> Result<FormationView, ControlError> {
         let readable = self.readable_of(&record)?;
         let FormationRecord { id, project, doc, created_at, updated_at, .. } = record;
+        let rows = rows.map(|rows| worth_showing(rows, doc.status));
         Ok(FormationView {
             id,
             project_id: project,

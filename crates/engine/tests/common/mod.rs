@@ -14,27 +14,36 @@ use formwork_model::{
 use formwork_store::{Clock, MemOptions, MemStore, Store};
 use provider::Provider;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::time::Instant;
 
-/// A clock that goes with tokio's, so that paused time pauses it too.
-pub struct TokioClock(Instant);
+/// A clock that goes with tokio's, so that paused time pauses it too, and that somebody may set.
+pub struct TokioClock {
+    since: Instant,
+    set_by: AtomicI64,
+}
 
 impl TokioClock {
     pub fn new() -> Arc<Self> {
-        Arc::new(Self(Instant::now()))
+        Arc::new(Self { since: Instant::now(), set_by: AtomicI64::new(0) })
+    }
+
+    /// Sets the clock by so much, forwards or back.
+    pub fn jump(&self, millis: i64) {
+        self.set_by.fetch_add(millis, Ordering::SeqCst);
     }
 }
 
 impl Clock for TokioClock {
     fn now(&self) -> Timestamp {
-        Timestamp(1_700_000_000_000)
-            .plus(u64::try_from(self.0.elapsed().as_millis()).expect("a test is short"))
+        let elapsed = i64::try_from(self.since.elapsed().as_millis()).expect("a test is short");
+        Timestamp(1_700_000_000_000 + elapsed + self.set_by.load(Ordering::SeqCst))
     }
 }
 
 /// A store and a provider that outlive engines.
 pub struct World {
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<TokioClock>,
     pub store: MemStore,
     pub provider: Arc<Provider>,
     pub key: InstanceKey,
@@ -42,8 +51,8 @@ pub struct World {
 
 impl World {
     pub fn new() -> Self {
-        let clock: Arc<dyn Clock> = TokioClock::new();
-        let store = MemStore::new(MemOptions { clock: Arc::clone(&clock), ..MemOptions::default() });
+        let clock = TokioClock::new();
+        let store = MemStore::new(MemOptions { clock: clock.clone(), ..MemOptions::default() });
         Self { clock, store, provider: Provider::new(0), key: InstanceKey::from_bytes([7; 32]) }
     }
 
@@ -65,7 +74,7 @@ impl World {
 
     pub fn engine_with(&self, owner: &str, hooks: Arc<dyn Hooks>, registry: Arc<Registry>) -> Arc<Engine> {
         let options = EngineOptions { missing_plugin_millis: 5_000, ..EngineOptions::new(owner.into()) };
-        let (store, clock) = (Arc::new(self.store.clone()), Arc::clone(&self.clock));
+        let (store, clock) = (Arc::new(self.store.clone()), self.clock.clone());
         Engine::new(store, registry, self.key.clone(), clock, hooks, options)
     }
 

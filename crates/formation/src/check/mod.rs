@@ -13,16 +13,20 @@ pub(crate) use resources::{DELETION_POLICIES, LONGEST_ID, import_id};
 
 use crate::item::{Item, Name};
 use crate::report::Report;
-use crate::suggest::Suggest;
 use crate::template::{Declaration, Parameter};
 use crate::{Document, Template};
-use formwork_model::{Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span};
+use formwork_model::{
+    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span, Suggest,
+};
 use indexmap::IndexMap;
 use serde_json::Map;
 use std::sync::Arc;
 
 /// The keys of a template (seed 4, "Formation Template").
 const TEMPLATE_KEYS: [&str; 4] = ["parameters", "resources", "outputs", "metadata"];
+
+/// The most characters of a name that the author of a template chooses.
+pub(crate) const LONGEST_NAME: usize = 255;
 
 /// What a check came to.
 #[derive(Clone, Debug)]
@@ -121,6 +125,22 @@ impl Checker<'_> {
             }
         }
         sections
+    }
+
+    /// Checks a name that the author chose: of a parameter, a resource or an output. Any case and
+    /// any script will do (seed 4, "Key Naming and Case").
+    fn chosen_name(&mut self, what: &str, name: &Name<'_>, member: Item<'_>, path: &Path) {
+        let text = name.as_str();
+        let message = if text.trim().is_empty() {
+            format!("The name of {what} must not be empty")
+        } else if text.chars().any(char::is_control) {
+            format!("The name of {what} must have no control characters")
+        } else if text.chars().count() > LONGEST_NAME {
+            format!("The name of {what} can have {LONGEST_NAME} characters at most")
+        } else {
+            return;
+        };
+        self.error(member.key_span(), DiagnosticCode::InvalidValue, path.clone(), message);
     }
 
     fn unknown_key(&mut self, what: &str, name: Name<'_>, member: Item<'_>, path: &Path, keys: &[&str]) {

@@ -3,10 +3,9 @@
 
 use super::{Checker, Labels};
 use crate::report::Report;
-use crate::suggest::Suggest;
 use crate::template::Parameter;
 use crate::walk::{Meaning, Names, Spot, Value};
-use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Span};
+use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Span, Suggest};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -143,6 +142,13 @@ impl Names for CheckNames<'_, '_> {
         let span = self.token_span(name, spot);
         self.unknown(span, format!("'{name}' is neither a parameter nor a resource logical id"), hint);
         Meaning::Nothing
+    }
+
+    fn stray(&mut self, spot: &Spot<'_>) {
+        let message = "This `${` begins no name: it has no closing `}`, or nothing before it, and stays text";
+        let code = DiagnosticCode::InvalidExpression;
+        let warning = Diagnostic::warning(code, self.site.clone(), message);
+        self.report.push(spot.text_span(), warning.hint("write `${Name}`; for the text itself, write `$${`"));
     }
 
     fn misplaced(&mut self, spot: &Spot<'_>) {

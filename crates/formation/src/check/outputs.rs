@@ -20,6 +20,7 @@ impl Checker<'_> {
         for (name, item) in members {
             let mut path = path.clone();
             path.push(Segment::Key(name.to_arc()));
+            self.chosen_name("an output", &name, item, &path);
             if let Form::RefAttr(text) = Form::of(item.value) {
                 let span = item.get("ref_attr").map_or(item.span(), Item::span);
                 self.ref_attr(text, span, path, labels);

@@ -29,6 +29,7 @@ impl Checker<'_> {
             return self.error(section.span(), code, path, "`parameters` must be an object");
         };
         for (name, item) in members {
+            self.chosen_name("a parameter", &name, item, &parameter_path(name.as_str()));
             let name = name.to_arc();
             let parameter = self.parameter(&name, item);
             if parameter.default.is_none() && item.value.get("default").is_none() {

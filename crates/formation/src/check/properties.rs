@@ -3,10 +3,9 @@
 
 use crate::item::member_node;
 use crate::report::Report;
-use crate::suggest::Suggest;
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Kind, Path, PropertySchema, Schema, Segment,
-    SourceNode, Span, TypeName, TypeRules, same,
+    SourceNode, Span, Suggest, TypeName, TypeRules, same,
 };
 use std::collections::HashMap;
 use std::sync::Arc;

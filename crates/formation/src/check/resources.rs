@@ -39,6 +39,7 @@ impl Checker<'_> {
         for (name, item) in section.members().into_iter().flatten() {
             let mut path = base.clone();
             path.push(Segment::Key(name.to_arc()));
+            self.chosen_name("a resource", &name, item, &path);
             if let Some(declaration) = self.resource(item, path, labels) {
                 declared.insert(Label::new(name.to_arc()), declaration);
             }

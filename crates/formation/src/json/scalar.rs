@@ -1,7 +1,7 @@
 //! Strings, numbers and words of JSON.
 
 use super::{Reader, Stop, is_word};
-use crate::builder::Built;
+use crate::builder::{Built, NUL};
 use crate::number;
 use formwork_model::{Diagnostic, DiagnosticCode, Json};
 use std::borrow::Cow;
@@ -144,6 +144,7 @@ impl<'t> Reader<'t, '_, '_> {
             code => code,
         };
         match char::from_u32(code) {
+            Some('\0') => self.syntax(self.span(start), NUL),
             Some(character) => text.push(character),
             None => self.syntax(self.span(start), "Half of a surrogate pair is no character"),
         }

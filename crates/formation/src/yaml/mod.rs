@@ -7,7 +7,7 @@ mod place;
 mod scalar;
 
 use crate::Limits;
-use crate::builder::{Builder, Built, Closed, Problem, TooLarge};
+use crate::builder::{Builder, Built, Closed, NUL, Problem, TooLarge};
 use crate::report::Report;
 use formwork_model::{Diagnostic, DiagnosticCode, Json, Path, Span};
 use place::Positions;
@@ -128,6 +128,10 @@ impl Reader<'_, '_, '_> {
     ) -> Result<(), Stop> {
         let tagged = span;
         let span = self.positions.scalar(span, style);
+        if text.contains('\0') {
+            let path = self.builder.path();
+            self.report.push(span, Diagnostic::error(DiagnosticCode::SyntaxError, path, NUL));
+        }
         if self.builder.expects_key() {
             let merge = text == "<<" && style == ScalarStyle::Plain && tag.is_none();
             self.remember(anchor, &Built::scalar(Json::from(text), span), span)?;

@@ -324,9 +324,10 @@ impl<'ir> Vm<'ir> {
         Raised::new(ErrorCode::UnknownType, format!("Cannot find type `{text}`.")).with_hint(hint)
     }
 
-    /// A type by its simple name: declared here or in what the module builds on, imported, or of the base.
+    /// A type by its simple name: declared or imported here, of the base, or declared in what the module
+    /// builds on.
     fn find_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
-        if let Some(found) = self.find_own_type(module, name)? {
+        if let Some(found) = self.declared_type(module, name)? {
             return Ok(Some(found));
         }
         if let Some(imported) = self.find_import(module, name)? {
@@ -334,23 +335,32 @@ impl<'ir> Vm<'ir> {
             return Ok(Some(Resolved::Class(self.heap.object(object).class)));
         }
         let base = self.base_module()?;
-        self.find_own_type(base, name)
+        if let Some(found) = self.declared_type(base, name)? {
+            return Ok(Some(found));
+        }
+        self.find_own_type(module, name)
     }
 
     /// A class or alias that a module declares or inherits.
     pub(crate) fn find_own_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
         let mut current = Some(module);
         while let Some(id) = current {
-            if let Some(class) = self.declared_class(id, name)? {
-                return Ok(Some(Resolved::Class(class)));
-            }
-            let ir = self.module(id).ir;
-            if let Some(position) = ir.aliases.iter().position(|alias| alias.name == name) {
-                return Ok(Some(Resolved::Alias(self.alias_at(id, position))));
+            if let Some(found) = self.declared_type(id, name)? {
+                return Ok(Some(found));
             }
             current = self.module(id).base;
         }
         Ok(None)
+    }
+
+    /// A class or alias that a module itself declares.
+    fn declared_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
+        if let Some(class) = self.declared_class(module, name)? {
+            return Ok(Some(Resolved::Class(class)));
+        }
+        let ir = self.module(module).ir;
+        let position = ir.aliases.iter().position(|alias| alias.name == name);
+        Ok(position.map(|position| Resolved::Alias(self.alias_at(module, position))))
     }
 
     fn find_import(&mut self, module: ModuleId, name: Symbol) -> Result<Option<ModuleId>> {

@@ -103,14 +103,19 @@ impl<'ir> Vm<'ir> {
             (true, Some(original)) => self.force_in(original, place)?,
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };
-        let value = match self.inherited_check(place) {
-            Some(check) => self.check_member(check, value)?,
-            None => value,
-        };
-        match self.heap.object(object).check {
-            Some(check) => self.check_member(check, value),
-            None => Ok(value),
+        let checks = [self.inherited_check(place), self.heap.object(object).check];
+        let checked =
+            checks.into_iter().flatten().try_fold(value, |value, check| self.check_member(check, value));
+        checked.map_err(|error| self.place_of_value(error, &slot))
+    }
+
+    /// The error of a value that isn't of its type, with the place of the value.
+    fn place_of_value(&self, error: Failure, slot: &Slot<'ir>) -> Failure {
+        if !slot.member.source_is_code() {
+            return error;
         }
+        let span = self.value_span(slot.member);
+        error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
     }
 
     /// The type to which a member was checked where it was defined.
@@ -232,12 +237,7 @@ impl<'ir> Vm<'ir> {
         self.stack.truncate(base);
         result.map_err(|error| {
             let error = error.leave(|| self.member_name(member, owner));
-            if slot.member.source_is_code() {
-                let span = self.value_span(slot.member);
-                error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
-            } else {
-                error
-            }
+            self.place_of_value(error, slot)
         })
     }
 

@@ -3,13 +3,11 @@
 
 mod csr;
 mod cycle;
-mod suggest;
 
 pub(crate) use csr::{Csr, Stuck, kahn};
 pub(crate) use cycle::shortest_cycle;
-pub(crate) use suggest::did_you_mean;
 
-use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Path, SourceMap};
+use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Path, SourceMap, Suggest};
 use rustc_hash::FxHashMap;
 
 /// A resource in the graph.
@@ -106,7 +104,7 @@ pub(crate) fn unknown_reference<'a>(
     };
     let error = Diagnostic::error(DiagnosticCode::UnknownReference, path.clone(), message);
     let error = error.at(source.place(path));
-    match did_you_mean(to, labels) {
+    match Suggest::default().hint(to, labels) {
         Some(hint) => error.hint(hint),
         None => error,
     }
@@ -120,18 +118,24 @@ pub(crate) fn self_reference(label: &Label, path: &Path, source: &SourceMap) -> 
         .hint("remove the reference: a resource has no id before it exists")
 }
 
-/// The error for resources that wait for each other, with one related place per edge.
+/// How many resources of a cycle are told, and how many edges with their places.
+const MOST_OF_A_CYCLE: usize = 12;
+
+/// The error for resources that wait for each other, with one related place per edge that is told.
 pub(crate) fn dependency_cycle<'a>(
     cycle: &[u32],
     label: impl Fn(u32) -> &'a Label,
     path_of: impl Fn(u32, u32) -> Option<Path>,
     source: &SourceMap,
 ) -> Diagnostic {
-    let edges: Vec<(u32, u32)> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
+    let edges = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).take(MOST_OF_A_CYCLE);
     let mut message = String::from("Circular dependency detected in resources: ");
-    for node in cycle {
+    for node in cycle.iter().take(MOST_OF_A_CYCLE) {
         message.push_str(label(*node).as_str());
         message.push_str(" → ");
+    }
+    if let Some(more) = cycle.len().checked_sub(MOST_OF_A_CYCLE).filter(|more| *more > 0) {
+        message.push_str(&format!("… {more} more → "));
     }
     message.push_str(cycle.first().map_or("", |first| label(*first).as_str()));
     let mut error = Diagnostic::error(DiagnosticCode::DependencyCycle, Path::of(["resources"]), message);

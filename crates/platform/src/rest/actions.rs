@@ -50,12 +50,15 @@ impl Platform {
     }
 }
 
-/// The members of an action's body. No body is one without members.
+/// The members of an action's body.
 ///
 /// # Errors
 /// A refusal that names what is unknown, missing or of the wrong kind.
 fn members(takes: ActionBody, body: Json) -> Result<Map<String, Json>, Refusal> {
-    let members = if body.is_null() { Map::new() } else { body::members(body)? };
+    if takes == ActionBody::Nothing && body.is_null() {
+        return Ok(Map::new());
+    }
+    let members = body::members(body)?;
     let fields = match takes {
         ActionBody::Texts => {
             let wrong = members.iter().find(|(_, value)| !value.is_string() && !value.is_null());

@@ -49,7 +49,7 @@ pub(crate) fn of_update(entry: &TypeEntry, mode: UpdateMode, body: Json) -> Resu
 ///
 /// # Errors
 /// A refusal of anything else.
-pub(super) fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
+pub(crate) fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
     match body {
         Json::Object(members) => Ok(members),
         _ => Err(Refusal::new(WireCode::ValidationFailed, "The request body must be a JSON object")),
@@ -57,7 +57,7 @@ pub(super) fn members(body: Json) -> Result<Map<String, Json>, Refusal> {
 }
 
 /// Refuses fields that the body does not have, by name.
-pub(super) fn refuse_unknown(
+pub(crate) fn refuse_unknown(
     members: &Map<String, Json>,
     is_known: impl Fn(&str) -> bool,
 ) -> Result<(), Refusal> {

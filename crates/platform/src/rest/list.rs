@@ -1,7 +1,7 @@
 //! Lists: paged by the store where it can filter, scanned page by page where it can't.
 
 use crate::{
-    Platform, PlatformError, Refusal, TypeEntry, document::Document, rest::handlers::served,
+    Listed, Platform, PlatformError, Refusal, TypeEntry, document::Document, rest::handlers::served,
     view::representation,
 };
 use formwork_model::{Json, Kind, ProjectId, TypeName, WireCode};
@@ -10,6 +10,8 @@ use serde_json::json;
 
 const DEFAULT_LIMIT: usize = 50;
 const MOST: usize = 100;
+/// How many items of a tree are looked at.
+const MOST_OF_TREE: usize = 10_000;
 /// How many objects a scan looks at in one go.
 const SCAN: usize = 200;
 
@@ -53,7 +55,7 @@ impl Platform {
     pub async fn rest_list_where(
         &self,
         query: RestList,
-        may_see: Option<&(dyn Fn(&StoredObject) -> bool + Send + Sync)>,
+        may_see: Option<MaySee<'_>>,
     ) -> Result<Page<Json>, PlatformError> {
         let entry = served(&query.type_name)?;
         let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
@@ -73,20 +75,108 @@ impl Platform {
             limit,
             offset: query.offset,
         };
+        self.page_of(&entry, of_store, &tests, may_see).await
+    }
+
+    /// A page of the items that name an item of this project, oldest first, or in the order of the tree
+    /// that they are; of those, again, what somebody may see.
+    ///
+    /// # Errors
+    /// [`PlatformError`].
+    pub async fn rest_related(
+        &self,
+        listed: &Listed,
+        item: &StoredObject,
+        (limit, offset): (usize, usize),
+        may_see: Option<MaySee<'_>>,
+    ) -> Result<Page<Json>, PlatformError> {
+        let entry = served(&TypeName::from(listed.type_name))?;
+        if listed.as_tree {
+            return self.page_of_tree(&entry, listed, item, (limit, offset), may_see).await;
+        }
+        let of_store = naming(listed, item, limit, offset);
+        self.page_of(&entry, of_store, &[], may_see).await
+    }
+
+    async fn page_of(
+        &self,
+        entry: &TypeEntry,
+        query: ListQuery,
+        tests: &[Test],
+        may_see: Option<MaySee<'_>>,
+    ) -> Result<Page<Json>, PlatformError> {
         let reader = self.store.reader();
         let page = if tests.is_empty() && may_see.is_none() {
-            reader.objects(&of_store).await?
+            reader.objects(&query).await?
         } else {
             let passes = |object: &StoredObject| {
                 let document = Document::of(object)?;
                 let is_meant = tests.iter().all(|test| test(&document));
                 Ok(is_meant && may_see.is_none_or(|may_see| may_see(object)))
             };
-            page_where(&*reader, of_store, passes).await?
+            page_where(&*reader, query, passes).await?
         };
         let items =
-            page.items.iter().map(|object| representation(&entry, object)).collect::<Result<_, _>>()?;
+            page.items.iter().map(|object| representation(entry, object)).collect::<Result<_, _>>()?;
         Ok(Page { items, total: page.total })
+    }
+
+    /// A page of an item and what names it, depth first: a flat list with depths, so that no depth makes
+    /// it too deep to read. Only that page, and one item's way to the root, is held in memory.
+    async fn page_of_tree(
+        &self,
+        entry: &TypeEntry,
+        listed: &Listed,
+        root: &StoredObject,
+        (limit, offset): (usize, usize),
+        may_see: Option<MaySee<'_>>,
+    ) -> Result<Page<Json>, PlatformError> {
+        let reader = self.store.reader();
+        let (from, to) = (offset, offset.saturating_add(limit));
+        let mut kept = Page { items: Vec::new(), total: 0 };
+        let mut looked_at = 0;
+        let mut pending = vec![(0_usize, root.clone())];
+        while let Some((depth, object)) = pending.pop() {
+            looked_at += 1;
+            if looked_at > MOST_OF_TREE {
+                let message = format!(
+                    "The tree has more than {MOST_OF_TREE} items: ask for the tree of one of its parts."
+                );
+                return Err(Refusal::new(WireCode::ValidationFailed, message).into());
+            }
+            let mut below = Vec::new();
+            loop {
+                let page = reader.objects(&naming(listed, &object, SCAN, below.len())).await?;
+                let done = page.items.is_empty() || below.len() + page.items.len() >= page.total;
+                below.extend(page.items);
+                if done || below.len() > MOST_OF_TREE {
+                    break;
+                }
+            }
+            pending.extend(below.into_iter().rev().map(|child| (depth + 1, child)));
+            if may_see.is_none_or(|may_see| may_see(&object)) {
+                if (from..to).contains(&kept.total) {
+                    let shown = representation(entry, &object)?;
+                    kept.items.push(json!({ "depth": depth, entry.name(): shown }));
+                }
+                kept.total += 1;
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// Says what somebody may see.
+pub type MaySee<'a> = &'a (dyn Fn(&StoredObject) -> bool + Send + Sync);
+
+/// The items that name one.
+fn naming(listed: &Listed, item: &StoredObject, limit: usize, offset: usize) -> ListQuery {
+    ListQuery {
+        type_name: listed.type_name.to_owned(),
+        projects: item.project.iter().cloned().collect(),
+        linked: Some(Link { field: listed.field.to_owned(), to: item.id.clone() }),
+        limit,
+        offset,
     }
 }
 

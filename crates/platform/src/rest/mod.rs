@@ -16,11 +16,13 @@ pub use bytes::{FileBytes, MOST_FILE_BYTES};
 pub use companion::Companion;
 pub use error::PlatformError;
 pub use handlers::{Caller, Made, UpdateMode};
-pub use list::{RestList, page_where};
+pub use list::{MaySee, RestList, page_where};
 pub use openapi::{TypeSchemas, openapi_schemas, rest_schema};
 pub use routes::{
-    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestParent, RestRoute, rest_routes,
+    ActionBody, ActionField, ActionMethod, DeleteStatus, Listed, RestAction, RestParent, RestRoute,
+    rest_routes,
 };
 
+pub(crate) use body::{members, refuse_unknown};
 pub(crate) use bytes::delete as delete_bytes;
 pub(crate) use list::Filter;

@@ -74,16 +74,36 @@ fn object_schema(doc: &str, members: &Map<String, Json>, required: &[&str]) -> J
 }
 
 fn property_schema(property: &PropertySchema) -> Json {
-    let mut schema = Map::new();
+    let shape = property.shape.as_ref().and_then(Json::as_object);
+    one_of(forms(property, shape.cloned().unwrap_or_default()), property)
+}
+
+/// What a value of a property can be, with what is said of it beyond its kind; nothing of one that can
+/// be anything.
+fn forms(property: &PropertySchema, mut form: Map<String, Json>) -> Vec<Json> {
     if let Some(kind) = property.kind.name() {
-        schema.insert("type".to_owned(), type_of(kind, property.nullable));
-    }
-    if !property.doc.is_empty() {
-        schema.insert("description".to_owned(), json!(property.doc));
+        form.insert("type".to_owned(), json!(kind));
     }
     if !property.allowed.is_empty() {
-        let null = property.nullable.then_some(Json::Null);
-        schema.insert("enum".to_owned(), property.allowed.iter().cloned().chain(null).collect());
+        form.insert("enum".to_owned(), json!(property.allowed));
+    }
+    if form.is_empty() {
+        return Vec::new();
+    }
+    let null = property.nullable.then(|| json!({ "type": "null" }));
+    [Json::Object(form)].into_iter().chain(null).collect()
+}
+
+/// The schema of a property whose values have one of these forms. Each form has one type, and several
+/// stand in an `anyOf`: that is what tools read of all the ways to say the same.
+fn one_of(mut forms: Vec<Json>, property: &PropertySchema) -> Json {
+    let mut schema = match forms.len() {
+        0 => Map::new(),
+        1 => forms.pop().and_then(|form| form.as_object().cloned()).unwrap_or_default(),
+        _ => Map::from_iter([("anyOf".to_owned(), Json::Array(forms))]),
+    };
+    if !property.doc.is_empty() {
+        schema.insert("description".to_owned(), json!(property.doc));
     }
     if let Some(default) = &property.default {
         schema.insert("default".to_owned(), default.clone());
@@ -92,10 +112,6 @@ fn property_schema(property: &PropertySchema) -> Json {
         schema.insert("writeOnly".to_owned(), json!(true));
     }
     Json::Object(schema)
-}
-
-fn type_of(kind: &str, nullable: bool) -> Json {
-    if nullable { json!([kind, "null"]) } else { json!(kind) }
 }
 
 fn representation(entry: &TypeEntry) -> Json {
@@ -107,16 +123,21 @@ fn representation(entry: &TypeEntry) -> Json {
     }
     for (name, property) in &entry.stored_schema().properties {
         if !property.hint.write_only {
-            // A declared secret reads as the mask, whatever the property's type is.
-            let shown = json!({ "anyOf": [property_schema(property), { "const": mask() }] });
-            members.insert(name.to_string(), shown);
+            // Within, masks may stand, so nothing is said of its shape.
+            let mut forms = forms(property, Map::new());
+            if !forms.is_empty() {
+                // A declared secret reads as the mask, whatever the property's type is.
+                forms.push(json!({ "const": mask() }));
+            }
+            members.insert(name.to_string(), one_of(forms, property));
         }
     }
     if entry.kind().versioned().is_some() {
         members.insert(VERSION.to_owned(), json!({ "type": "integer" }));
     }
     for extra in entry.kind().extras() {
-        members.insert(extra.name.to_owned(), json!({ "type": type_of(extra.kind, extra.nullable) }));
+        let kind = if extra.nullable { json!([extra.kind, "null"]) } else { json!(extra.kind) };
+        members.insert(extra.name.to_owned(), json!({ "type": kind }));
     }
     members.insert("created_at".to_owned(), time.clone());
     members.insert("updated_at".to_owned(), time);

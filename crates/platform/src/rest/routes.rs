@@ -74,6 +74,22 @@ pub struct RestAction {
     pub takes: ActionBody,
     /// What it answers if it succeeds.
     pub status: u16,
+    /// For one that answers a page of other items: which.
+    pub lists: Option<Listed>,
+    /// Whether it shows to whoever may do it what only readers of the item may see, so that it takes
+    /// reading it too.
+    pub reads: bool,
+}
+
+/// The items of which an action answers a page: those of a type that name this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Their type.
+    pub type_name: &'static str,
+    /// Where they name it.
+    pub field: &'static str,
+    /// Whether this one, and those that name them, and so on, are listed too, each with its depth.
+    pub as_tree: bool,
 }
 
 /// The method of an action.
@@ -138,8 +154,16 @@ impl RestAction {
         Self::of(ActionMethod::Delete, path, operation)
     }
 
+    /// One that shows a page of the items of a type that name the item.
+    pub(crate) const fn list(path: &'static str, operation: &'static str, listed: Listed) -> Self {
+        let mut action = Self::of(ActionMethod::Get, path, operation);
+        action.lists = Some(listed);
+        action
+    }
+
     pub(crate) const fn of(method: ActionMethod, path: &'static str, operation: &'static str) -> Self {
-        Self { method, path, operation, takes: ActionBody::Nothing, status: 200 }
+        let takes = ActionBody::Nothing;
+        Self { method, path, operation, takes, status: 200, lists: None, reads: false }
     }
 
     /// The same with a body.
@@ -151,6 +175,12 @@ impl RestAction {
     /// The same with another status.
     pub(crate) const fn answering(mut self, status: u16) -> Self {
         self.status = status;
+        self
+    }
+
+    /// The same, for one that takes reading the item too.
+    pub(crate) const fn reading(mut self) -> Self {
+        self.reads = true;
         self
     }
 

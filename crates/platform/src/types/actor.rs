@@ -1,7 +1,6 @@
 //! `actor`: who takes part in conversations, an end user or a persona with an agent or a chat
 //! behind it.
 
-use super::check_text_members;
 use crate::{
     Act, Definition, DependentRule, Dependents, Findings, Node, PlatformType, RestRoute, UpdateMode, tags,
 };
@@ -78,7 +77,7 @@ impl PlatformType for Actor {
     }
 
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
-        vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
+        vec![("tags", tags::property())]
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
@@ -94,7 +93,7 @@ impl PlatformType for Actor {
                 "agentId and chatId are mutually exclusive",
             );
         }
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
     }
 
     fn public(&self) -> &'static [&'static str] {

@@ -68,6 +68,7 @@ impl PlatformType for ApiKey {
                     "policy_ids",
                     PropertySchema::new(Kind::Array, "What it may do at most, within what its owner may do.")
                         .refers_to("policy")
+                        .shaped(super::texts())
                         .default(json!([])),
                 ),
             ],

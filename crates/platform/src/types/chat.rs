@@ -58,9 +58,13 @@ impl PlatformType for Chat {
     fn admit(
         &self,
         tx: &mut dyn DomainTx,
-        _project: &ProjectId,
+        project: &ProjectId,
         properties: &Json,
     ) -> Result<(), DomainError> {
-        model_choice::admit(tx, properties, "A chat", "an ai_provider_id")
+        model_choice::admit(tx, project, properties, "A chat", self.model_bindings())
+    }
+
+    fn model_bindings(&self) -> &'static [&'static str] {
+        &["ai_provider_id"]
     }
 }

@@ -1,19 +1,17 @@
 //! `conversation`: a list of messages that several may write.
 
-use super::check_text_members;
 use crate::{
-    Act, Definition, DependentRule, Dependents, Findings, Node, PlatformCatalog, PlatformType, RestAction,
-    RestRoute, UpdateMode, tags, view::representation,
+    Act, Definition, DependentRule, Dependents, Findings, Listed, Node, PlatformType, RestAction, RestRoute,
+    UpdateMode, tags,
 };
-use formwork_model::{ImmutableRule, Json, Kind, Path, PropertySchema};
-use formwork_store::{DomainError, DomainTx, Link, ListQuery};
-use serde_json::json;
+use formwork_model::{ImmutableRule, Json, Kind, PropertySchema};
+use formwork_store::{DomainError, DomainTx};
 
 pub(super) struct Conversation;
 
 const MESSAGES: &str = "ListConversationMessages";
-/// How many messages one answer shows.
-const MOST: usize = 500;
+/// What was said in it, whichever session it was said through.
+const SAID: Listed = Listed { type_name: "message", field: "conversation_id", as_tree: false };
 const TAGS: [RestAction; 3] =
     tags::actions(["GetConversationTags", "ReplaceConversationTags", "MergeConversationTags"]);
 
@@ -35,7 +33,7 @@ static ROUTE: RestRoute = RestRoute {
     ],
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "actor_id"],
-    actions: &[RestAction::get("messages", MESSAGES), TAGS[0], TAGS[1], TAGS[2]],
+    actions: &[RestAction::list("messages", MESSAGES, SAID), TAGS[0], TAGS[1], TAGS[2]],
     ..RestRoute::USUAL
 };
 
@@ -67,29 +65,14 @@ impl PlatformType for Conversation {
     }
 
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
-        if act.operation == MESSAGES { messages(tx, &act) } else { tags::act(tx, &act) }
+        tags::act(tx, &act)
     }
 
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
-        vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
+        vec![("tags", tags::property())]
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
     }
-}
-
-/// `GET …/messages`: what was said in it, whichever session it was said through, oldest first.
-fn messages(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
-    let page = tx.list(&ListQuery {
-        type_name: "message".to_owned(),
-        projects: act.object.project.iter().cloned().collect(),
-        linked: Some(Link { field: "conversation_id".to_owned(), to: act.object.id.clone() }),
-        limit: MOST,
-        offset: 0,
-    })?;
-    let entry = PlatformCatalog::shared().entry("message");
-    let shown = page.items.iter().filter_map(|message| Some(representation(entry?, message)));
-    let data = shown.collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({ "data": data, "total": page.total, "limit": MOST, "offset": 0 }))
 }

@@ -85,7 +85,7 @@ impl PlatformType for File {
     }
 
     fn rest_properties(&self) -> Vec<(&'static str, PropertySchema)> {
-        vec![("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable())]
+        vec![("tags", tags::property())]
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
@@ -99,7 +99,7 @@ impl PlatformType for File {
             let message = "`metadata` must be JSON text";
             findings.error(DiagnosticCode::InvalidValue, Path::of(["metadata"]), message);
         }
-        super::check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
     }
 
     fn public(&self) -> &'static [&'static str] {

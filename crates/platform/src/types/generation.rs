@@ -2,12 +2,15 @@
 //! that runs agents reports it here; nothing in Formwork generates.
 
 use super::reported::{self, PURGED, purge};
-use crate::{Act, Definition, Extra, PlatformType, Refusal, document::Document};
-use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
-use formwork_store::{DomainError, DomainTx};
-use serde_json::json;
+use crate::{Act, Definition, Extra, PlatformType, Refusal, document::Document, scene::Scene};
+use formwork_model::{ImmutableRule, Json, Kind, ProjectId, PropertySchema, WireCode};
+use formwork_store::{DomainError, DomainTx, Link};
+use serde_json::{Map, json};
 
 pub(super) struct Generation;
+
+/// What was said.
+pub(super) const CONTENT: &[&str] = &["input", "output", "error"];
 
 impl PlatformType for Generation {
     fn define(&self) -> Definition {
@@ -67,9 +70,26 @@ impl PlatformType for Generation {
 
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
-            reported::PURGE_GENERATION => purge(tx, &act, &["input", "output", "error"]),
+            reported::PURGE_GENERATION => purge(tx, &act, CONTENT),
             _ => transcript(&act),
         }
+    }
+
+    fn withhold(
+        &self,
+        tx: &mut dyn DomainTx,
+        project: &ProjectId,
+        properties: &mut Map<String, Json>,
+    ) -> Result<(), DomainError> {
+        reported::withhold(tx, project, properties, CONTENT)
+    }
+
+    fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
+        reported::mark(tx, scene, CONTENT)
+    }
+
+    fn system_links(&self, system: &Map<String, Json>) -> Vec<Link> {
+        reported::links(system)
     }
 
     fn extras(&self) -> &'static [Extra] {

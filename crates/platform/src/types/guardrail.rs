@@ -2,7 +2,7 @@
 
 use crate::{
     Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
-    UpdateMode, json_logic,
+    UpdateMode, json_logic, project,
     versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
@@ -51,7 +51,16 @@ static ROUTE: RestRoute = RestRoute {
     ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 2] = [
+static DEPENDENTS: [Dependents; 3] = [
+    Dependents {
+        type_name: project::TYPE,
+        fields: &[project::GUARDRAILS],
+        rule: DependentRule::Block {
+            code: WireCode::GuardrailHasReferences,
+            count: "projectCount",
+            force: false,
+        },
+    },
     Dependents {
         type_name: "tool",
         fields: &["guardrail_ids"],

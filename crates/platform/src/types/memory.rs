@@ -38,7 +38,12 @@ impl PlatformType for Memory {
             properties: vec![
                 ("name", PropertySchema::new(Kind::String, "What people call it; not unique.").required()),
                 ("description", PropertySchema::new(Kind::String, "What it is for.").nullable()),
-                ("tags", PropertySchema::new(Kind::Array, "Texts to find it by.").nullable()),
+                (
+                    "tags",
+                    PropertySchema::new(Kind::Array, "Texts to find it by.")
+                        .nullable()
+                        .shaped(super::texts()),
+                ),
             ],
             // Nothing of it is fixed, so the rule never applies.
             on_immutable: ImmutableRule::Replace,

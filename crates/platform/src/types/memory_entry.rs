@@ -54,7 +54,12 @@ impl PlatformType for MemoryEntry {
                         .default("manual")
                         .create_only(),
                 ),
-                ("tags", PropertySchema::new(Kind::Array, "Texts to find it by.").nullable()),
+                (
+                    "tags",
+                    PropertySchema::new(Kind::Array, "Texts to find it by.")
+                        .nullable()
+                        .shaped(super::texts()),
+                ),
                 ("metadata", PropertySchema::new(Kind::Object, "Anything else about it.").nullable()),
             ],
             // An entry is worth no more than its content, so a new one with the same content is

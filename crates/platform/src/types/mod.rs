@@ -37,11 +37,13 @@ mod workflow;
 pub use api_key::ApiKeyRecord;
 
 use crate::{Findings, Node, PlatformType, node::GAP, versions};
-use formwork_model::{DiagnosticCode, Json, Path};
+use formwork_model::{DiagnosticCode, Json, Path, WireCode};
 use formwork_store::UniqueKey;
+use serde_json::json;
 
 pub(crate) use file::DOCUMENT as FILE_DOCUMENT;
 pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
+pub(crate) use reported::{PAGE as PURGED_AT_ONCE, REPORTED, purge_before};
 
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
 pub(crate) const ALL: &[&dyn PlatformType] = &[
@@ -87,6 +89,16 @@ pub(crate) const RECORDS: &[&dyn PlatformType] = &[
     &versions::WORKFLOW,
 ];
 
+/// The shape of a list of texts.
+fn texts() -> Json {
+    json!({ "items": { "type": "string" } })
+}
+
+/// The shape of a list of objects that have at least these members.
+fn objects(required: &[&str]) -> Json {
+    json!({ "items": { "type": "object", "required": required } })
+}
+
 /// Reports elements of a list that are certainly no texts.
 fn check_texts(list: Option<Node<'_>>, at: &Path, findings: &mut Findings) {
     for (index, item) in list.map(Node::items).unwrap_or_default().into_iter().enumerate() {
@@ -109,10 +121,15 @@ fn check_text_members(bag: Option<Node<'_>>, at: &Path, findings: &mut Findings)
 
 /// Reports members of an object that it does not have.
 fn check_known(bag: Node<'_>, known: &[&str], at: &Path, findings: &mut Findings) {
+    check_known_as(WireCode::ValidationFailed, bag, known, at, findings);
+}
+
+/// The same, with a wire code of the type's own.
+fn check_known_as(wire: WireCode, bag: Node<'_>, known: &[&str], at: &Path, findings: &mut Findings) {
     for (name, _) in bag.members() {
         if !known.contains(&name) {
             let message = format!("Unknown {at} field '{name}'. Allowed: {}", known.join(", "));
-            findings.error(DiagnosticCode::UnknownKey, at.key(name), message);
+            findings.coded(wire, DiagnosticCode::UnknownKey, at.key(name), message);
         }
     }
 }

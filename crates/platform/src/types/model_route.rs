@@ -3,7 +3,7 @@
 use super::{check_least, name_key};
 use crate::{
     Definition, DependentRule, Dependents, Findings, Node, PlatformType, RefKind, Reference, RestRoute,
-    UpdateMode, references,
+    UpdateMode, project, references,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
 use formwork_store::UniqueKey;
@@ -30,11 +30,27 @@ static ROUTE: RestRoute = RestRoute {
     ..RestRoute::USUAL
 };
 
-static DEPENDENTS: [Dependents; 1] = [Dependents {
-    type_name: "agent",
-    fields: &["model_route_id"],
-    rule: DependentRule::Block { code: WireCode::ModelRouteHasDependents, count: "agentCount", force: false },
-}];
+static DEPENDENTS: [Dependents; 2] = [
+    Dependents {
+        type_name: "agent",
+        fields: &["model_route_id"],
+        rule: DependentRule::Block {
+            code: WireCode::ModelRouteHasDependents,
+            count: "agentCount",
+            force: false,
+        },
+    },
+    // As its default route.
+    Dependents {
+        type_name: project::TYPE,
+        fields: &[project::DEFAULT_ROUTE],
+        rule: DependentRule::Block {
+            code: WireCode::ModelRouteHasDependents,
+            count: "projectCount",
+            force: false,
+        },
+    },
+];
 
 impl PlatformType for ModelRoute {
     fn define(&self) -> Definition {
@@ -54,12 +70,14 @@ impl PlatformType for ModelRoute {
                         Kind::Array,
                         "The models in order: `ai_provider_id`, `model`, `timeout_seconds`, `max_retries`.",
                     )
-                    .required(),
+                    .required()
+                    .shaped(super::objects(&[])),
                 ),
                 (
                     "retry_on",
                     PropertySchema::new(Kind::Array, "The failures after which the next one is tried.")
-                        .default(json!(RETRY_ON)),
+                        .default(json!(RETRY_ON))
+                        .shaped(super::texts()),
                 ),
                 ("failure_threshold", number("After how many failures a target is left out.", 3)),
                 ("cooldown_seconds", number("For how long it is left out.", 60)),

@@ -6,6 +6,7 @@ use crate::{
     policy_document,
 };
 use formwork_model::{ImmutableRule, Kind, Path, PropertySchema, WireCode};
+use serde_json::json;
 
 pub(super) struct Policy;
 
@@ -47,7 +48,11 @@ impl PlatformType for Policy {
                 (
                     "document",
                     PropertySchema::new(Kind::Object, "The statements: `{\"statement\": [{\"effect\", \"action\", \"resource\", \"condition\"}]}`.")
-                        .required(),
+                        .required()
+                        .shaped(json!({
+                            "required": ["statement"],
+                            "properties": { "statement": { "type": "array", "items": { "type": "object" } } },
+                        })),
                 ),
             ],
             // Nothing of it is fixed, so the rule never applies.

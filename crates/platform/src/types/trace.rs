@@ -2,15 +2,15 @@
 //! that runs agents (`formations-behaviour.md` §7.10).
 
 use super::reported::{self, purge};
-use crate::{Act, Definition, Extra, PlatformType, Refusal, view::representation};
-use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
-use formwork_store::{DomainError, DomainTx, Link, ListQuery, StoredObject};
-use serde_json::json;
+use crate::{Act, Definition, Extra, PlatformType, scene::Scene};
+use formwork_model::{ImmutableRule, Json, Kind, ProjectId, PropertySchema};
+use formwork_store::{DomainError, DomainTx, Link};
+use serde_json::Map;
 
 pub(super) struct Trace;
 
-/// How many traces one tree shows.
-const MOST: usize = 1000;
+/// What was done and said.
+pub(super) const CONTENT: &[&str] = &["steps"];
 
 impl PlatformType for Trace {
     fn define(&self) -> Definition {
@@ -37,42 +37,27 @@ impl PlatformType for Trace {
     }
 
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
-        match act.operation {
-            reported::PURGE_TRACE => purge(tx, &act, &["steps"]),
-            _ => tree(tx, &act),
-        }
+        purge(tx, &act, CONTENT)
+    }
+
+    fn withhold(
+        &self,
+        tx: &mut dyn DomainTx,
+        project: &ProjectId,
+        properties: &mut Map<String, Json>,
+    ) -> Result<(), DomainError> {
+        reported::withhold(tx, project, properties, CONTENT)
+    }
+
+    fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
+        reported::mark(tx, scene, CONTENT)
+    }
+
+    fn system_links(&self, system: &Map<String, Json>) -> Vec<Link> {
+        reported::links(system)
     }
 
     fn extras(&self) -> &'static [Extra] {
         &reported::EXTRAS
     }
-}
-
-/// A trace with the traces that were called from it, level by level. The answer is a flat list with
-/// depths, so that no depth of calls makes it too deep to read.
-fn tree(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
-    let mut pending = vec![(0_usize, act.object.clone())];
-    let mut nodes = Vec::new();
-    while let Some((depth, trace)) = pending.pop() {
-        if nodes.len() == MOST {
-            let message =
-                format!("The tree has more than {MOST} traces: ask for the tree of one of its parts.");
-            return Err(Refusal::new(WireCode::ValidationFailed, message).into());
-        }
-        let below = called_from(tx, &trace)?;
-        pending.extend(below.into_iter().rev().map(|child| (depth + 1, child)));
-        nodes.push(json!({ "depth": depth, "trace": representation(act.entry, &trace)? }));
-    }
-    Ok(json!({ "trace_id": act.object.id, "nodes": nodes }))
-}
-
-fn called_from(tx: &mut dyn DomainTx, trace: &StoredObject) -> Result<Vec<StoredObject>, DomainError> {
-    let query = ListQuery {
-        type_name: "trace".to_owned(),
-        projects: trace.project.iter().cloned().collect(),
-        linked: Some(Link { field: "parent_trace_id".to_owned(), to: trace.id.clone() }),
-        limit: MOST,
-        offset: 0,
-    };
-    Ok(tx.list(&query)?.items)
 }

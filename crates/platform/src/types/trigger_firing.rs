@@ -75,11 +75,7 @@ impl PlatformType for TriggerFiring {
 /// Fires a trigger: what it always sends, with what came along over it (`formations-behaviour.md`
 /// §6.8, "Effective input").
 pub(super) fn fire(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
-    let trigger = Document::of(&act.object)?.open(act.key, &act.object.id);
-    if let Some(path) = trigger.shut.first() {
-        let message = format!("The stored secret at `{path}` cannot be opened with this instance's key");
-        return Err(Refusal::new(WireCode::SecretNotDecryptable, message).into());
-    }
+    let trigger = Document::of(&act.object)?.open_whole(act.key, &act.object.id)?;
     let properties = trigger.properties.expose();
     if properties.get("active") == Some(&Json::Bool(false)) {
         let message = format!("Trigger '{}' is not active.", act.object.id);

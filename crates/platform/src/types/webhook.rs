@@ -41,7 +41,8 @@ impl PlatformType for Webhook {
                 (
                     "events",
                     PropertySchema::new(Kind::Array, "Which events: `*`, `agents.*`, or exact names.")
-                        .required(),
+                        .required()
+                        .shaped(super::texts()),
                 ),
             ],
             // Nothing of it is fixed, so the rule never applies.

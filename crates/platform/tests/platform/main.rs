@@ -9,6 +9,7 @@ mod graphs;
 mod guardrails;
 mod keys;
 mod limits;
+mod projects;
 mod records;
 mod references;
 mod rest;

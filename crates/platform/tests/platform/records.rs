@@ -70,14 +70,17 @@ async fn a_tree_shows_what_was_called_from_a_trace_in_order() {
     let first = world.rest_made("trace", trace(root["id"].clone())).await;
     let second = world.rest_made("trace", trace(root["id"].clone())).await;
     let below = world.rest_made("trace", trace(first["id"].clone())).await;
-    let tree = world.rest_act("trace", id_of(&root), "GetTraceTree").await.expect("a tree");
-    let nodes = tree["nodes"].as_array().expect("nodes");
-    let seen: Vec<(&Json, &Json)> = nodes.iter().map(|node| (&node["depth"], &node["trace"]["id"])).collect();
+    let tree = world.related("trace", id_of(&root), "GetTraceTree", (50, 0)).await;
+    let seen: Vec<(&Json, &Json)> =
+        tree.items.iter().map(|node| (&node["depth"], &node["trace"]["id"])).collect();
     let (zero, one, two) = (json!(0), json!(1), json!(2));
     assert_eq!(
         seen,
         [(&zero, &root["id"]), (&one, &first["id"]), (&two, &below["id"]), (&one, &second["id"])]
     );
+    let page = world.related("trace", id_of(&root), "GetTraceTree", (2, 1)).await;
+    let ids: Vec<_> = page.items.iter().map(|node| &node["trace"]["id"]).collect();
+    assert_eq!((ids, page.total), (vec![&first["id"], &below["id"]], 4));
 }
 
 #[tokio::test]

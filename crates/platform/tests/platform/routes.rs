@@ -1,8 +1,10 @@
 //! What the routes do with single items beyond reading and writing them: tags, forks, firings, runs.
 
 use crate::world::{World, id_of, list_of, wire};
-use formwork_model::{Json, WireCode};
+use formwork_model::{InstanceKey, Json, Path, WireCode};
+use formwork_platform::Platform;
 use serde_json::json;
+use std::sync::Arc;
 
 #[tokio::test]
 async fn tags_are_shown_replaced_and_merged() {
@@ -55,23 +57,19 @@ async fn a_fork_takes_along_what_was_said_up_to_a_message() {
     assert_ne!(forked["conversation_id"], session["conversation_id"]);
     let said = async |conversation: &Json| {
         let conversation = conversation.as_str().expect("a conversation");
-        let all =
-            world.rest_act("conversation", conversation, "ListConversationMessages").await.expect("said");
-        all["data"]
-            .as_array()
-            .expect("messages")
-            .iter()
-            .map(|said| said["message"].clone())
-            .collect::<Vec<_>>()
+        let all = world.related("conversation", conversation, "ListConversationMessages", (50, 0)).await;
+        all.items.iter().map(|said| said["message"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(said(&forked["conversation_id"]).await, [json!("one"), json!("two")]);
     assert_eq!(said(&session["conversation_id"]).await.len(), 3, "the first is as it was");
     let whole = fork(Json::Null).await.expect("forked");
     assert_eq!((&whole["forked_from_position"], &whole["name"]), (&json!(3), &json!("first")));
 
-    let forks = world.rest_act("session", id, "ListSessionForks").await.expect("listed");
-    let ids: Vec<_> = forks["data"].as_array().expect("forks").iter().map(|fork| &fork["id"]).collect();
+    let forks = world.related("session", id, "ListSessionForks", (50, 0)).await;
+    let ids: Vec<_> = forks.items.iter().map(|fork| &fork["id"]).collect();
     assert_eq!(ids, [&forked["id"], &whole["id"]]);
+    let second = world.related("session", id, "ListSessionForks", (1, 1)).await;
+    assert_eq!((&second.items[0]["id"], second.total), (&whole["id"], 2));
     for (body, message) in [
         (json!({ "position": 4 }), "`position` must be from 0 to 3, the number of messages"),
         (json!({ "position": "x" }), "`position` must be an integer"),
@@ -79,6 +77,24 @@ async fn a_fork_takes_along_what_was_said_up_to_a_message() {
     ] {
         assert_eq!(wire(&fork(body).await.expect_err("refused")).1, message);
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_is_not_forked() {
+    let world = World::new();
+    let (_, agent) = world.agent().await;
+    let body = json!({ "agent_id": agent, "tool_context": { "x-key": "canary-77" } });
+    let session = world.create_secret("session", body, &[Path::of(["tool_context", "x-key"])]).await;
+    let forked = world.rest_act("session", &session, "ForkSession").await.expect("forked");
+    assert_eq!(forked["tool_context"], json!({ "x-key": { "no_echo": true } }));
+    assert!(!world.everything_stored().await.contains("canary-77"));
+    let other = World {
+        platform: Platform::new(Arc::new(world.store.clone()), InstanceKey::from_bytes([9; 32])),
+        ..world
+    };
+    let refused = other.rest_act("session", &session, "ForkSession").await.expect_err("shut");
+    assert_eq!(wire(&refused).0, WireCode::SecretNotDecryptable);
+    assert_eq!(other.stored("session").await.len(), 2, "none was made of what could not be read");
 }
 
 #[tokio::test]
@@ -117,7 +133,7 @@ async fn a_secret_of_a_trigger_stays_sealed_in_its_firings() {
         "name": "t", "type": "manual", "target_type": "agent", "target_id": agent,
         "input": { "token": "canary-4711" },
     });
-    let at = [formwork_model::Path::of(["input", "token"])];
+    let at = [Path::of(["input", "token"])];
     let trigger = world.create_secret("trigger", trigger, &at).await;
     let fired = world.rest_act("trigger", &trigger, "FireTrigger").await.expect("fired");
     assert_eq!(fired["input"], json!({ "token": { "no_echo": true } }));

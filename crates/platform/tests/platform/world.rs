@@ -229,6 +229,21 @@ impl World {
         self.platform.rest_act(&caller(), &type_name.into(), Some(projects), id, action, body).await
     }
 
+    /// A page of what one of the actions of a type's route lists.
+    pub(crate) async fn related(
+        &self,
+        type_name: &str,
+        id: &str,
+        operation: &str,
+        slice: (usize, usize),
+    ) -> Page<Json> {
+        let route = rest_routes().iter().find(|route| route.type_name == type_name).expect("a route");
+        let action = route.actions.iter().find(|action| action.operation == operation).expect("an action");
+        let item = self.store.reader().object(id).await.expect("read").expect("an item");
+        let listed = action.lists.expect("it lists");
+        self.platform.rest_related(&listed, &item, slice, None).await.expect("a page")
+    }
+
     pub(crate) async fn rest_get(&self, type_name: &str, id: &str) -> Result<Json, PlatformError> {
         self.platform.rest_get(&type_name.into(), Some(std::slice::from_ref(&self.project)), id).await
     }

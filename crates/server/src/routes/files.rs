@@ -11,8 +11,8 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use formwork_control::Gate;
-use formwork_platform::MOST_FILE_BYTES;
-use serde_json::json;
+use formwork_platform::{MOST_FILE_BYTES, openapi_schemas};
+use serde_json::{Map, json};
 
 /// The most bytes of an upload: base64 takes four for three, and the rest is small.
 const MOST_BODY: usize = MOST_FILE_BYTES / 3 * 4 + (64 << 10);
@@ -25,19 +25,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(method, path, id, summary, handler).tag("files").permission(action).refuses(&[401, 403])
     };
     let text = |doc: &str| json!({ "type": "string", "description": doc });
+    // What any file has, with its bytes in place of their number.
+    let mut fields = openapi_schemas().shift_remove("file").map(|file| file.create["properties"].clone());
+    let fields = FIELDS.map(|name| match (name, &mut fields) {
+        ("content", _) | (_, None) => (name, text("Its bytes in base64.")),
+        (name, Some(fields)) => (name, fields[name].take()),
+    });
     let upload = json!({
         "type": "object",
         "required": ["content"],
         "additionalProperties": false,
-        "properties": {
-            "project_id": text("The project that will own it"),
-            "content": text("Its bytes in base64."),
-            "prefix": text("The directory it stands in."),
-            "filename": text("Its own name; with the directory it is unique."),
-            "content_type": text("What its bytes are."),
-            "metadata": text("Anything else about it, as JSON text."),
-            "tags": { "type": "object", "additionalProperties": { "type": "string" } },
-        },
+        "properties": Map::from_iter(fields.map(|(name, schema)| (name.to_owned(), schema))),
     });
     let told = json!({
         "type": "object",
@@ -96,7 +94,9 @@ async fn upload_base64(State(app): State<App>, Caller(principal): Caller, reques
 async fn download(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {
     let file = app.control.download_file(&principal, &id).await?;
     let mut headers = HeaderMap::new();
-    let kind = file.content_type.and_then(|kind| HeaderValue::try_from(kind).ok());
+    let is_type =
+        |kind: &String| kind.split_once('/').is_some_and(|(kind, rest)| !kind.is_empty() && !rest.is_empty());
+    let kind = file.content_type.filter(is_type).and_then(|kind| HeaderValue::try_from(kind).ok());
     let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     headers.insert(header::CONTENT_TYPE, kind);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

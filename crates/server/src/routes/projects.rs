@@ -10,9 +10,10 @@ use crate::views;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, patch, post};
 use formwork_api::CreateProject;
 use formwork_control::Gate;
+use formwork_model::ProjectId;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let route = |method, path: &str, id: &str, action: &str, summary: &str, handler| {
@@ -34,6 +35,17 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         route(Method::GET, item, "getProject", "GetProject", "Get a project", get(show))
             .answers(200, reference("Project"))
             .refuses(&[404]),
+        route(
+            Method::PATCH,
+            item,
+            "updateProject",
+            "UpdateProject",
+            "Change a project's name and settings",
+            patch(update),
+        )
+        .body(reference("UpdateProject"))
+        .answers(200, reference("Project"))
+        .refuses(&[400, 404, 409, 413]),
         route(
             Method::DELETE,
             item,
@@ -62,6 +74,13 @@ async fn list(State(app): State<App>, Caller(principal): Caller, query: Query) -
 
 async fn show(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {
     json(StatusCode::OK, &views::project(app.control.get_project(&principal, &id.into()).await?))
+}
+
+async fn update(State(app): State<App>, Caller(principal): Caller, Id(id): Id, request: Request) -> Answer {
+    let id = ProjectId::from(id);
+    let reading = Reading::new(Gate::UpdateProject(id.clone()), app.options.body);
+    let body = reading.read_any(&app, &principal, request).await?;
+    json(StatusCode::OK, &views::project(app.control.update_project(&principal, &id, body).await?))
 }
 
 async fn destroy(State(app): State<App>, Caller(principal): Caller, Id(id): Id) -> Answer {

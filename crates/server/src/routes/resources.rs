@@ -7,7 +7,7 @@ use super::{Answer, Reading, detached, json, page};
 use crate::endpoint::{Endpoint, PAGING, Parameter};
 use crate::failure::ApiFailure;
 use crate::guard::Caller;
-use crate::openapi::{page_of, reference, type_schema};
+use crate::openapi::{page_of, page_of_schema, reference, type_schema};
 use crate::query::Query;
 use crate::router::App;
 use axum::extract::{FromRequestParts, Path, Request, State};
@@ -19,7 +19,8 @@ use formwork_api::DeleteResult;
 use formwork_control::{Gate, Principal, UpdateMode};
 use formwork_model::{Json, ProjectId, TypeName, WireCode};
 use formwork_platform::{
-    ActionBody, ActionField, ActionMethod, DeleteStatus, RestAction, RestRoute, rest_routes,
+    ActionBody, ActionField, ActionMethod, DeleteStatus, Listed, RestAction, RestRoute, rest_routes,
+    tags_body,
 };
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -67,10 +68,15 @@ fn listing(route: &'static RestRoute) -> Endpoint {
     let filters =
         route.list_filters.iter().filter(|name| route.parent.is_none_or(|parent| parent.property != **name));
     endpoint(route, Method::GET, route.path, route.list, handler)
-        .query(filters.map(|name| Parameter { name, kind: "string", doc: "A filter." }))
+        .query(filters.map(|name| Parameter { name, kind: filter_kind(name), doc: "A filter." }))
         .query(PAGING)
         .answers(200, page_of(&type_schema(route.type_name, "")))
         .refuses(if route.parent.is_some() { &[400, 404] } else { &[400] })
+}
+
+/// A filter is a text to compare with, or says what is shown beside the rest.
+fn filter_kind(name: &str) -> &'static str {
+    if name.starts_with("include_") { "boolean" } else { "string" }
 }
 
 fn showing(route: &'static RestRoute) -> Endpoint {
@@ -116,6 +122,9 @@ fn deletion(route: &'static RestRoute) -> Option<Endpoint> {
 }
 
 fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
+    if let Some(listed) = &action.lists {
+        return listing_related(route, action, listed);
+    }
     let (method, filter) = match action.method {
         ActionMethod::Get | ActionMethod::Reveal => (Method::GET, MethodFilter::GET),
         ActionMethod::Post => (Method::POST, MethodFilter::POST),
@@ -137,17 +146,39 @@ fn acting(route: &'static RestRoute, action: &'static RestAction) -> Endpoint {
     }
 }
 
+/// The route of a page of what names an item.
+fn listing_related(
+    route: &'static RestRoute,
+    action: &'static RestAction,
+    listed: &'static Listed,
+) -> Endpoint {
+    let handler = get(move |State(app), Caller(principal), ids: Ids, query: Query| {
+        list_related(app, principal, route, (action, listed), ids, query)
+    });
+    let item_schema = type_schema(listed.type_name, "");
+    let schema = if listed.as_tree {
+        page_of_schema(&serde_json::json!({
+            "type": "object",
+            "required": ["depth", listed.type_name],
+            "properties": {
+                "depth": { "type": "integer", "minimum": 0 },
+                listed.type_name: reference(&item_schema),
+            },
+        }))
+    } else {
+        page_of(&item_schema)
+    };
+    endpoint(route, Method::GET, &format!("{}/{}", item(route), action.path), action.operation, handler)
+        .query(PAGING)
+        .answers(action.status, schema)
+        .refuses(&[400, 404])
+}
+
 /// The schema of an action's body, if it has one, and whether the body may be left out.
 fn body_schema(action: &RestAction) -> Option<(Json, bool)> {
     let fields = match action.takes {
         ActionBody::Nothing => return None,
-        ActionBody::Texts => {
-            let schema = serde_json::json!({
-                "type": "object",
-                "additionalProperties": { "type": ["string", "null"] },
-            });
-            return Some((schema, false));
-        }
+        ActionBody::Texts => return Some((tags_body(), false)),
         ActionBody::Fields(fields) => fields,
     };
     let schema = |field: &ActionField| {
@@ -226,6 +257,22 @@ async fn list(app: App, principal: Principal, route: &RestRoute, ids: Ids, query
     let type_name = TypeName::from(route.type_name);
     let found =
         app.control.list_resources(&principal, &type_name, filters, slice.limit, slice.offset).await?;
+    page(found.items, found.total, slice, |item| item)
+}
+
+async fn list_related(
+    app: App,
+    principal: Principal,
+    route: &RestRoute,
+    (action, listed): (&RestAction, &Listed),
+    ids: Ids,
+    query: Query,
+) -> Answer {
+    let slice = query.slice()?;
+    let id = ids.item(&app, &principal, route).await?;
+    let type_name = TypeName::from(route.type_name);
+    let of = (slice.limit, slice.offset);
+    let found = app.control.list_related(&principal, &type_name, id, (action, listed), of).await?;
     page(found.items, found.total, slice, |item| item)
 }
 

@@ -84,3 +84,77 @@ async fn formations_and_projects_are_listed_as_they_can_be_got() {
     ada.may(&[allow(&["formations:ListFormations"], &["*"])]).await;
     assert_eq!(ada.world.get("/formations").await.body["total"], 0);
 }
+
+/// The ids of a page, and how many there are in all.
+fn ids(page: &Json, of: Option<&str>) -> (Vec<String>, u64) {
+    let all = page["data"].as_array().unwrap_or_else(|| panic!("no list in {page}"));
+    let item = |item: &Json| of.map_or_else(|| item.clone(), |name| item[name].clone());
+    let ids = all.iter().map(|found| item(found)["id"].as_str().expect("an id").to_owned());
+    (ids.collect(), page["total"].as_u64().expect("a total"))
+}
+
+#[tokio::test]
+async fn what_an_item_lists_is_narrowed_and_paged_like_any_list() {
+    let world = World::new().await;
+    let here = world.default_project().await;
+    let formation = world.deployed(&crate::world::agent()).await;
+    let agent = world.get(&format!("/formations/{formation}")).await.body["outputs"]["botId"].clone();
+    let session = world.made("/sessions", json!({ "agent_id": agent })).await;
+    let mut forks = Vec::new();
+    for _ in 0..3 {
+        forks.push(world.made(&format!("/sessions/{session}/fork"), json!({})).await);
+    }
+    let trace = |parent: &Json| json!({ "agent_id": agent, "parent_trace_id": parent });
+    let root = world.made("/traces", trace(&Json::Null)).await;
+    let hidden = world.made("/traces", trace(&json!(root))).await;
+    let below = world.made("/traces", trace(&json!(hidden))).await;
+    let srn = |kind: &str, id: &str| format!("srn:{here}:{kind}:{id}");
+    let statements = [
+        allow(&["agents:ListSessions"], &["*"]),
+        allow(&["agents:GetSession"], &[&srn("session", &session), &srn("session", &forks[2])]),
+        allow(&["traces:GetTraceTree"], &["*"]),
+        allow(&["traces:GetTrace"], &[&srn("trace", &root), &srn("trace", &below)]),
+    ];
+    let ada = world.person("ada", &statements).await;
+    let path = format!("/sessions/{session}/forks");
+    assert_eq!(ids(&world.get(&path).await.body, None), (forks.clone(), 3));
+    assert_eq!(
+        ids(&world.get(&format!("{path}?limit=1&offset=1")).await.body, None),
+        (vec![forks[1].clone()], 3)
+    );
+    assert_eq!(ids(&ada.world.get(&path).await.body, None), (vec![forks[2].clone()], 1));
+    let path = format!("/traces/{root}/tree");
+    assert_eq!(ids(&world.get(&path).await.body, Some("trace")).1, 3);
+    assert_eq!(ids(&ada.world.get(&path).await.body, Some("trace")), (vec![root, below], 2));
+    assert_eq!(world.get(&format!("{path}?limit=0")).await.outcome(), (400, "VALIDATION_FAILED"));
+    // A fork shows what was said: it takes reading the session too.
+    ada.may(&[allow(&["agents:CreateSession"], &["*"])]).await;
+    let refused = ada.world.post(&format!("/sessions/{session}/fork"), json!({})).await;
+    assert_eq!(refused.outcome(), (404, "RESOURCE_NOT_FOUND"));
+}
+
+#[tokio::test]
+async fn a_conversation_shows_the_messages_of_the_sessions_that_its_reader_could_read() {
+    let world = World::new().await;
+    let here = world.default_project().await;
+    let formation = world.deployed(&crate::world::agent()).await;
+    let agent = world.get(&format!("/formations/{formation}")).await.body["outputs"]["botId"].clone();
+    let session = world.post("/sessions", json!({ "agent_id": agent })).await;
+    let (id, conversation) =
+        (session.id(), session.body["conversation_id"].as_str().expect("one").to_owned());
+    let mut said = Vec::new();
+    for text in ["a", "b", "c"] {
+        said.push(world.made(&format!("/sessions/{id}/messages"), json!({ "message": text })).await);
+    }
+    let path = format!("/conversations/{conversation}/messages");
+    assert_eq!(
+        ids(&world.get(&format!("{path}?limit=2&offset=1")).await.body, None),
+        (said[1..].to_vec(), 3)
+    );
+    let ada = world.person("ada", &[allow(&["conversations:GetConversation"], &["*"])]).await;
+    assert_eq!(ids(&ada.world.get(&path).await.body, None), (Vec::new(), 0), "they can read none one by one");
+    let own = format!("srn:{here}:session:{id}");
+    ada.may(&[allow(&["conversations:GetConversation"], &["*"]), allow(&["agents:GetSession"], &[&own])])
+        .await;
+    assert_eq!(ids(&ada.world.get(&path).await.body, None), (said, 3));
+}

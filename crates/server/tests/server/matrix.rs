@@ -9,11 +9,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What the properties of other types refer to, by type.
-struct Given(BTreeMap<&'static str, String>);
+pub(crate) struct Given(BTreeMap<&'static str, String>);
 
 impl Given {
     /// One of each type that others refer to, as far as there is that type.
-    async fn make(world: &World) -> Self {
+    pub(crate) async fn make(world: &World) -> Self {
         let mut given = Self(BTreeMap::new());
         for type_name in ["ai_provider", "agent", "memory", "tool", "dataset"] {
             if let Some(route) = route(type_name) {
@@ -24,12 +24,12 @@ impl Given {
         given
     }
 
-    fn id(&self, type_name: &str) -> &str {
+    pub(crate) fn id(&self, type_name: &str) -> &str {
         self.0.get(type_name).map_or("none", String::as_str)
     }
 
     /// The least that a declaration of a type has. `name` is one that nothing else has.
-    fn properties(&self, type_name: &str, name: &str) -> Json {
+    pub(crate) fn properties(&self, type_name: &str, name: &str) -> Json {
         match type_name {
             "actor" | "api_key" | "conversation" | "dataset" | "memory" => json!({ "name": name }),
             "agent" | "chat" => json!({ "ai_provider_id": self.id("ai_provider") }),

@@ -358,7 +358,7 @@ async fn the_content_of_records_is_told_and_purged() {
     let transcript = format!("/generations/{generation}/transcript");
     assert_eq!(world.get(&transcript).await.body["messages"], json!([]));
     let tree = world.get(&format!("/traces/{trace}/tree")).await.body;
-    assert_eq!(tree["nodes"][0]["trace"]["id"], json!(trace));
+    assert_eq!(tree["data"][0]["trace"]["id"], json!(trace));
     let purged = world.send("DELETE", &format!("/generations/{generation}/content"), None).await;
     assert_eq!((purged.status, &purged.body["input"]), (200, &Value::Null));
     assert_eq!(world.get(&transcript).await.outcome(), (409, "GENERATION_CONTENT_UNAVAILABLE"));

@@ -139,3 +139,78 @@ async fn a_dead_servers_socket_is_replaced_and_a_live_ones_is_not() {
     assert!(matches!(refused, ListenError::NotASocket { .. }));
     assert_eq!(std::fs::read_to_string(&file).expect("there"), "precious");
 }
+
+/// What comes back for bytes on a connection of their own, until it is closed.
+async fn answer_to(address: std::net::SocketAddr, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.expect("connected");
+    stream.write_all(bytes).await.expect("sent");
+    let mut answer = Vec::new();
+    // What is not read of a request that is too large resets the connection, after the answer.
+    let mut chunk = [0; 4096];
+    while let Ok(length @ 1..) = stream.read(&mut chunk).await {
+        answer.extend_from_slice(&chunk[..length]);
+    }
+    String::from_utf8(answer).expect("text")
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_answered_in_the_shape_of_errors() {
+    let world = World::new().await;
+    let mut listeners = Listeners::new();
+    let address =
+        listeners.tcp("127.0.0.1:0".parse().expect("an address"), Exposure::Loopback).await.expect("bound");
+    let options = ServerOptions::default();
+    let shutdown = options.shutdown.clone();
+    let server = tokio::spawn(run(world.control.clone(), listeners, options, Duration::from_secs(5)));
+    let large = format!("GET /health HTTP/1.1\r\nhost: x\r\nx-large: {}\r\n\r\n", "x".repeat(100 << 10));
+    let second = "GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    for (status, request) in [
+        ("400 Bad Request", "no request at all\r\n\r\n"),
+        ("400 Bad Request", "GET / HTTP/1.1\r\nbad header\r\n\r\n"),
+        ("431 Request Header Fields Too Large", &large),
+    ] {
+        let answer = answer_to(address, request.as_bytes()).await;
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{head}");
+        assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{answer}");
+        assert!(head.contains("content-type: application/json"), "{head}");
+        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        assert_eq!(body["error"]["code"], "REQUEST_REJECTED");
+    }
+    // After an answer on the same connection too.
+    let mut stream = TcpStream::connect(address).await.expect("connected");
+    stream.write_all(second.as_bytes()).await.expect("sent");
+    let mut answer = vec![0; 4096];
+    let length = stream.read(&mut answer).await.expect("answered");
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200"));
+    stream.write_all(b"no request at all\r\n\r\n").await.expect("sent");
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).await.expect("answered");
+    assert!(rest.starts_with("HTTP/1.1 400") && rest.contains("REQUEST_REJECTED"), "{rest}");
+    shutdown.trigger();
+    server.await.expect("no panic");
+}
+
+#[tokio::test]
+async fn a_body_that_looks_like_an_answer_is_left_as_it_is() {
+    use base64::{Engine as _, prelude::BASE64_STANDARD};
+    let world = World::new().await;
+    let bytes = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+    let body = json!({ "content": BASE64_STANDARD.encode(bytes), "filename": "a" });
+    let made = world.post("/files/upload/base64", body).await;
+    let id = made.body["id"].as_str().expect("an id").to_owned();
+    let mut listeners = Listeners::new();
+    let address =
+        listeners.tcp("127.0.0.1:0".parse().expect("an address"), Exposure::Loopback).await.expect("bound");
+    let options = ServerOptions::default();
+    let shutdown = options.shutdown.clone();
+    let server = tokio::spawn(run(world.control.clone(), listeners, options, Duration::from_secs(5)));
+    let request = format!(
+        "GET /api/v1/files/{id}/download HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {ADMIN}\r\nconnection: \
+         close\r\n\r\n"
+    );
+    let answer = answer_to(address, request.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(bytes), "{answer}");
+    shutdown.trigger();
+    server.await.expect("no panic");
+}

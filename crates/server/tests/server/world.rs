@@ -52,7 +52,7 @@ impl World {
         )
         .await
         .expect("it opens");
-        control.admin_token(&Secret::new(ADMIN.to_owned())).await.expect("registered");
+        control.admin_token(&Secret::new(ADMIN.to_owned()), "here").await.expect("registered");
         let router = local_router(control.clone(), options);
         Self { control, router, store, token: ADMIN.to_owned() }
     }

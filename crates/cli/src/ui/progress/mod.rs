@@ -170,7 +170,9 @@ impl Progress {
                 self.counts.skipped += 1;
                 let why = event.note.as_deref().or(event.error.as_ref().map(|error| error.message.as_str()));
                 let why = clean(why.unwrap_or("a step before it failed"));
-                self.marked("-", self.style.quiet, &format!("{subject} skipped: {why}"));
+                // "rollback-skipped" says it already.
+                let skipped = if event.action == EventAction::RollbackSkipped { "" } else { " skipped" };
+                self.marked("-", self.style.quiet, &format!("{subject}{skipped}: {why}"));
             }
             _ => {
                 self.counts.failed += 1;

@@ -30,6 +30,9 @@ fn check_tool_choice(choice: Option<Node<'_>>, at: &Path, findings: &mut Finding
             format!("`{at}` must be \"auto\", \"required\" or {{\"type\": \"tool\", \"tool_name\": …}}");
         findings.error(DiagnosticCode::InvalidValue, at.clone(), message);
     }
+    if names_tool {
+        check_known(choice, &["type", "tool_name"], at, findings);
+    }
 }
 
 fn check_stop_condition(condition: Node<'_>, at: &Path, findings: &mut Findings) {

@@ -6,8 +6,8 @@ mod loop_rules;
 use super::model_choice;
 use super::{check_known, check_least, check_texts};
 use crate::{
-    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, RefKind, Reference,
-    RestRoute, UpdateMode, references,
+    Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, ProjectSettings, RefKind,
+    Reference, Refusal, RestRoute, TraceContentMode, UpdateMode, references,
     versions::{self, Versions},
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, ProjectId, PropertySchema, WireCode};
@@ -126,10 +126,15 @@ impl PlatformType for Agent {
     fn admit(
         &self,
         tx: &mut dyn DomainTx,
-        _project: &ProjectId,
+        project: &ProjectId,
         properties: &Json,
     ) -> Result<(), DomainError> {
-        model_choice::admit(tx, properties, "An agent", "an ai_provider_id or a model_route_id")
+        model_choice::admit(tx, project, properties, "An agent", self.model_bindings())?;
+        refuse_content(tx, project, properties)
+    }
+
+    fn model_bindings(&self) -> &'static [&'static str] {
+        &["ai_provider_id", "model_route_id"]
     }
 
     fn versioned(&self) -> Option<&'static Versions> {
@@ -157,12 +162,22 @@ fn properties() -> Vec<(&'static str, PropertySchema)> {
         ("name", of(Kind::String, "What people call it.")),
         ("instructions", of(Kind::String, "The system text that its model is given.")),
         ("model", of(Kind::String, "The model, if not the provider's default.")),
-        ("tool_bindings", of(Kind::Array, "The tools it can call: objects with a `tool_id`.")),
+        (
+            "tool_bindings",
+            of(Kind::Array, "The tools it can call: objects with a `tool_id`.")
+                .shaped(super::objects(&["tool_id"])),
+        ),
         ("max_steps", of(Kind::Integer, "How many steps one generation may take.").default(20)),
         ("tool_choice", of(Kind::Any, "`auto`, `required`, or an object that names the one tool to call.")),
         ("stop_conditions", of(Kind::Array, "What ends a generation early.")),
-        ("active_tool_ids", of(Kind::Array, "The tools it may use now.").refers_to("tool")),
-        ("guardrail_ids", of(Kind::Array, "The guardrails on its calls.").refers_to("guardrail")),
+        (
+            "active_tool_ids",
+            of(Kind::Array, "The tools it may use now.").refers_to("tool").shaped(super::texts()),
+        ),
+        (
+            "guardrail_ids",
+            of(Kind::Array, "The guardrails on its calls.").refers_to("guardrail").shaped(super::texts()),
+        ),
         ("step_rules", of(Kind::Array, "What differs in single steps.")),
         ("boundary_policy", of(Kind::Object, "The most that its actions may do.")),
         ("temperature", of(Kind::Number, "How freely the model writes.")),
@@ -181,6 +196,17 @@ fn properties() -> Vec<(&'static str, PropertySchema)> {
         ("knowledge_config", of(Kind::Object, "What it knows and where it remembers.")),
         ("output_schema", of(Kind::Object, "The JSON Schema of its answers.")),
     ]
+}
+
+/// An agent can keep less than its project does, not more.
+fn refuse_content(tx: &mut dyn DomainTx, project: &ProjectId, properties: &Json) -> Result<(), DomainError> {
+    let asks = properties.get("trace_content_mode").is_some_and(|mode| mode == "full");
+    if asks && ProjectSettings::within(tx, project)?.trace_content_mode == TraceContentMode::None {
+        let message =
+            "trace_content_mode 'full' is not possible: the project's trace_content_mode is 'none'.";
+        return Err(Refusal::new(WireCode::ValidationFailed, message).into());
+    }
+    Ok(())
 }
 
 /// Provider, route and model exclude each other in part.

@@ -3,7 +3,7 @@
 
 mod chunks;
 
-use super::{check_least, check_text_members, file};
+use super::{check_least, file};
 use crate::{
     Act, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
     UpdateMode, document::Document as StoredForm, ids::new_id, rest::Filter, rewrite::rewrite, scene::Scene,
@@ -78,7 +78,7 @@ impl PlatformType for Document {
                 ("filename", text("The name of the backing file; cannot change.").nullable().create_only()),
                 ("title", text("What people call it.").nullable()),
                 ("metadata", PropertySchema::new(Kind::Object, "Anything else about it.").nullable()),
-                ("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable()),
+                ("tags", tags::property()),
                 (
                     "chunk_strategy",
                     text("What a chunk is: a page, the whole text, or a number of characters.")
@@ -110,7 +110,7 @@ impl PlatformType for Document {
     }
 
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
         check_chunks(properties, findings);
     }
 

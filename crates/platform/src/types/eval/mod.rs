@@ -49,7 +49,8 @@ impl PlatformType for Eval {
                 (
                     "scorers",
                     PropertySchema::new(Kind::Array, "What scores an answer: objects with a `type`.")
-                        .required(),
+                        .required()
+                        .shaped(super::objects(&["type"])),
                 ),
                 (
                     "pass_threshold",

@@ -2,13 +2,15 @@
 //! loop node may close a circle.
 
 use super::INVALID;
-use crate::{Findings, Node};
+use crate::{Findings, Node, types::check_known_as};
 use formwork_model::{DiagnosticCode, Path};
 use std::collections::BTreeMap;
 
 /// How many nodes a graph may have: far more than people draw, and few enough that every question
 /// about reachability is cheap.
 const MOST_NODES: usize = 1000;
+/// What an edge may hold.
+const EDGE: &[&str] = &["from", "to", "condition", "activation_group", "activation_condition"];
 
 /// A graph whose nodes and edges are all known.
 pub(super) struct Graph<'a> {
@@ -75,6 +77,7 @@ impl<'a> Graph<'a> {
             findings.coded(INVALID, DiagnosticCode::WrongType, at.clone(), message);
             return false;
         }
+        check_known_as(INVALID, edge, EDGE, at, findings);
         let activation = edge.member("activation_condition");
         let is_known = |value: Node<'_>| value.is_expression() || matches!(value.text(), Some("all" | "any"));
         if activation.is_some_and(|value| !is_known(value)) {

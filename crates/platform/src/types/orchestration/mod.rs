@@ -52,8 +52,16 @@ impl PlatformType for Orchestration {
             properties: vec![
                 ("name", text("What people call it; not unique.").required()),
                 ("description", text("What it is for.").nullable()),
-                ("nodes", list("The steps: objects with `id`, `type` and what the type takes.")),
-                ("edges", list("What follows what: objects with `from` and `to`.")),
+                (
+                    "nodes",
+                    list("The steps: objects with `id`, `type` and what the type takes.")
+                        .shaped(super::objects(&["id", "type"])),
+                ),
+                (
+                    "edges",
+                    list("What follows what: objects with `from` and `to`.")
+                        .shaped(super::objects(&["from", "to"])),
+                ),
                 ("state_schema", object("The JSON Schema of its state.")),
                 ("input_schema", object("The JSON Schema of what starts it.")),
             ],

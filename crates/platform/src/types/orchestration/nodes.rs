@@ -1,7 +1,7 @@
 //! The nodes of an orchestration, each for itself.
 
 use super::INVALID;
-use crate::{Findings, Node, json_logic};
+use crate::{Findings, Node, json_logic, types::check_known_as};
 use formwork_model::{DiagnosticCode, Path};
 
 /// Each type of node with the fields that it requires.
@@ -29,6 +29,38 @@ const TEXTS: &[&str] =
 const LOGIC: &[&str] = &["expression", "exit_condition", "collection"];
 /// Fields that hold JSON Logic by name.
 const MAPPINGS: &[&str] = &["input_mapping", "state_mapping"];
+/// All that a node may hold, whatever its type.
+const FIELDS: &[&str] = &[
+    "id",
+    "type",
+    "agent_id",
+    "tool_id",
+    "memory_id",
+    "orchestration_id",
+    "operation_id",
+    "event_type",
+    "expression",
+    "exit_condition",
+    "interval",
+    "duration",
+    "prompt",
+    "options",
+    "input_mapping",
+    "state_mapping",
+    "output_schema",
+    "retry",
+    "expires_in",
+    "arguments",
+    "reasoning",
+    "evidence",
+    "predicted_impact",
+    "mode",
+    "collection",
+    "item_variable",
+    "parallelism",
+    "max_iterations",
+    "fail_on_timeout",
+];
 const MOST_RETRIES: i64 = 20;
 
 pub(super) fn check(nodes: Node<'_>, findings: &mut Findings) {
@@ -47,6 +79,7 @@ pub(super) fn check(nodes: Node<'_>, findings: &mut Findings) {
                 report(findings, DiagnosticCode::MissingProperty, at.key(name), message);
             }
         }
+        check_known_as(INVALID, node, FIELDS, &at, findings);
         check_type(node, &at, findings);
         check_fields(node, &at, findings);
         check_retry(node, &at, findings);
@@ -134,6 +167,7 @@ fn check_retry(node: Node<'_>, at: &Path, findings: &mut Findings) {
     if !retry.is_object() {
         return report(findings, DiagnosticCode::WrongType, at.clone(), format!("`{at}` must be an object."));
     }
+    check_known_as(INVALID, retry, &["max_attempts", "backoff"], &at, findings);
     let fits = |value: Node<'_>| {
         value.is_expression() || value.integer().is_some_and(|number| (1..=MOST_RETRIES).contains(&number))
     };
@@ -143,6 +177,7 @@ fn check_retry(node: Node<'_>, at: &Path, findings: &mut Findings) {
     }
     let Some(backoff) = retry.member("backoff").filter(|backoff| !backoff.is_expression()) else { return };
     let at = at.key("backoff");
+    check_known_as(INVALID, backoff, &["strategy", "delay_ms", "max_delay_ms"], &at, findings);
     let known =
         |value: Node<'_>| value.is_expression() || matches!(value.text(), Some("fixed" | "exponential"));
     if backoff.member("strategy").is_some_and(|value| !known(value)) {

@@ -3,7 +3,7 @@
 
 use super::CONVERSATION_ID;
 use crate::{
-    Act, ActionField, Completeness, Node, PlatformCatalog, Refusal,
+    Act, ActionField, Completeness, Listed, Node, PlatformCatalog, Refusal,
     document::Document,
     draft::{self, Given},
     ids::new_id,
@@ -20,7 +20,9 @@ pub(super) const FORKS: &str = "ListSessionForks";
 /// Where the system part names the session it was forked from, and after which message.
 pub(super) const FROM: &str = "forked_from_session_id";
 pub(super) const POSITION: &str = "forked_from_position";
-/// How many messages a fork may take along, and how many forks are listed.
+/// The sessions that were forked from one.
+pub(super) const FORKED: Listed = Listed { type_name: "session", field: FROM, as_tree: false };
+/// How many messages a fork may take along.
 const MOST: usize = 500;
 
 pub(super) static FIELDS: [ActionField; 2] = [
@@ -35,7 +37,7 @@ pub(super) static FIELDS: [ActionField; 2] = [
 
 /// `POST …/fork`: the new session.
 pub(super) fn fork(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
-    let session = Document::of(&act.object)?.open(act.key, &act.object.id);
+    let session = Document::of(&act.object)?.open_whole(act.key, &act.object.id)?;
     let (said, total) = messages(tx, &act.object)?;
     let position = match act.body.get("position") {
         None | Some(Json::Null) => total,
@@ -56,11 +58,12 @@ pub(super) fn fork(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainE
     let secrets = session.secrets.into_iter().collect();
     let made = made(tx, act, "session", properties, secrets)?;
     for message in &said[..position] {
-        let mut properties = Document::of(message)?.properties.as_object().cloned().unwrap_or_default();
+        let message = Document::of(message)?.open_whole(act.key, &message.id)?;
+        let mut properties = message.properties.expose().as_object().cloned().unwrap_or_default();
         properties.insert("session_id".to_owned(), json!(made.id));
         // A key counts within its session, and this one was used there.
         properties.shift_remove("idempotency_key");
-        self::made(tx, act, "message", properties, Vec::new())?;
+        self::made(tx, act, "message", properties, message.secrets.into_iter().collect())?;
     }
     let Some(made) = tx.get(&made.id)? else { return Err(DomainError::NotFound { id: made.id }) };
     let forked = rewrite(tx, act.key, &made, |document| {
@@ -105,14 +108,6 @@ fn messages(
     let page =
         tx.list(&linked(session, "message", CONVERSATION_ID, conversation.as_str().unwrap_or_default()))?;
     Ok((page.items, page.total))
-}
-
-/// `GET …/forks`: the sessions that were forked from this one, oldest first.
-pub(super) fn forks(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, DomainError> {
-    let page = tx.list(&linked(&act.object, "session", FROM, &act.object.id))?;
-    let shown = page.items.iter().map(|object| representation(act.entry, object));
-    let data = shown.collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({ "data": data, "total": page.total, "limit": MOST, "offset": 0 }))
 }
 
 fn linked(session: &StoredObject, type_name: &str, field: &str, to: &str) -> ListQuery {

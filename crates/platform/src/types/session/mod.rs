@@ -52,8 +52,11 @@ static ROUTE: RestRoute = RestRoute {
     update_modes: &[UpdateMode::Patch],
     list_filters: &["project_id", "agent_id", "actor_id", "status"],
     actions: &[
-        RestAction::post("fork", fork::FORK).taking(ActionBody::Fields(&fork::FIELDS)).answering(201),
-        RestAction::get("forks", fork::FORKS),
+        RestAction::post("fork", fork::FORK)
+            .taking(ActionBody::Fields(&fork::FIELDS))
+            .answering(201)
+            .reading(),
+        RestAction::list("forks", fork::FORKS, fork::FORKED),
         TAGS[0],
         TAGS[1],
         TAGS[2],
@@ -146,7 +149,7 @@ impl PlatformType for Session {
                     .one_of(&["open", "closed"])
                     .default("open"),
             ),
-            ("tags", PropertySchema::new(Kind::Object, "Texts by name, to find it by.").nullable()),
+            ("tags", tags::property()),
             (
                 "message_delay_seconds",
                 PropertySchema::new(Kind::Integer, "How long to wait for further messages.").nullable(),
@@ -157,7 +160,7 @@ impl PlatformType for Session {
     fn check(&self, properties: Node<'_>, findings: &mut Findings) {
         super::check_least(properties, "inactivity_ttl_seconds", 0, &Path::root(), findings);
         super::check_least(properties, "message_delay_seconds", 0, &Path::root(), findings);
-        check_text_members(properties.member("tags"), &Path::of(["tags"]), findings);
+        tags::check(properties, findings);
         check_tool_context(properties, findings);
     }
 
@@ -176,7 +179,6 @@ impl PlatformType for Session {
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         match act.operation {
             fork::FORK => fork::fork(tx, &act),
-            fork::FORKS => fork::forks(tx, &act),
             _ => tags::act(tx, &act),
         }
     }

@@ -1,6 +1,6 @@
 //! `execute.auth`: how a tool's request is signed.
 
-use crate::{Findings, Node};
+use crate::{Findings, Node, types::check_known};
 use formwork_model::{DiagnosticCode, Path};
 
 /// Members that name no credential: everything else in `auth` is kept sealed.
@@ -8,6 +8,9 @@ pub(super) const PUBLIC: &[&str] = &["type", "region", "service", "scopes"];
 
 const SIGV4: &str = "aws_sigv4";
 const GCP: &str = "gcp_service_account";
+const SIGV4_FIELDS: &[&str] =
+    &["type", "region", "service", "access_key_id", "secret_access_key", "session_token"];
+const GCP_FIELDS: &[&str] = &["type", "credentials", "scopes"];
 
 /// Checks body mode and signature of the request at `at`.
 pub(super) fn check(request: Node<'_>, at: &Path, findings: &mut Findings) {
@@ -30,6 +33,7 @@ pub(super) fn check(request: Node<'_>, at: &Path, findings: &mut Findings) {
             for name in ["region", "service", "access_key_id", "secret_access_key"] {
                 require_text(auth, name, &path, findings);
             }
+            check_known(auth, SIGV4_FIELDS, &path, findings);
             if auth.member("session_token").is_some() {
                 require_text(auth, "session_token", &path, findings);
             }
@@ -39,6 +43,7 @@ pub(super) fn check(request: Node<'_>, at: &Path, findings: &mut Findings) {
             }
         }
         Some(kind) if kind.text() == Some(GCP) => {
+            check_known(auth, GCP_FIELDS, &path, findings);
             require_text(auth, "credentials", &path, findings);
             require_scopes(auth, &path, findings);
         }

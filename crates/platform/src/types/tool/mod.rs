@@ -74,7 +74,8 @@ fn kebab(operation: &str) -> String {
 impl PlatformType for Tool {
     fn define(&self) -> Definition {
         let object = |doc: &'static str| PropertySchema::new(Kind::Object, doc).nullable();
-        let list = |doc: &'static str| PropertySchema::new(Kind::Array, doc).nullable();
+        let list =
+            |doc: &'static str| PropertySchema::new(Kind::Array, doc).nullable().shaped(super::texts());
         Definition {
             name: "tool",
             title: "tool",

@@ -2,12 +2,28 @@
 //! before.
 
 use super::check_request;
-use crate::{Findings, Node, json_logic::variables};
+use crate::{Findings, Node, json_logic::variables, types::check_known_as};
 use formwork_model::{DiagnosticCode, Json, Path, WireCode};
 use std::collections::BTreeSet;
 
 /// What a step's id looks like, as messages show it.
 const ID_PATTERN: &str = "^[a-zA-Z_][a-zA-Z0-9_-]*$";
+/// What an inline tool may declare: what a tool of its own may.
+const INLINE: &[&str] = &[
+    "name",
+    "type",
+    "description",
+    "parameters",
+    "execute",
+    "mcp",
+    "actions",
+    "denied_actions",
+    "context_keys",
+    "preset_parameters",
+    "pipeline",
+    "output_mapping",
+    "guardrail_ids",
+];
 /// How deep inline tools may hold inline tools.
 const DEEPEST: usize = 8;
 
@@ -39,6 +55,10 @@ fn at() -> Path {
 
 fn report(message: impl Into<String>, findings: &mut Findings) {
     findings.coded(WireCode::PipelineInvalidStep, DiagnosticCode::InvalidValue, at(), message);
+}
+
+fn known(bag: Node<'_>, fields: &[&str], at: &Path, findings: &mut Findings) {
+    check_known_as(WireCode::PipelineInvalidStep, bag, fields, at, findings);
 }
 
 fn check_steps(pipeline: Node<'_>, findings: &mut Findings) {
@@ -139,7 +159,11 @@ fn step_references(logic: Node<'_>) -> Vec<&str> {
 fn check_inline_tools(tool: Node<'_>, findings: &mut Findings) {
     let mut too_deep = false;
     for_each_tool(tool, &mut |path, inline| {
+        if let Some(pipeline) = inline.member("pipeline") {
+            check_fields(pipeline, &path.key("pipeline"), findings);
+        }
         if !path.is_root() {
+            known(inline, INLINE, path, findings);
             check_request(inline, "execute", path, findings);
             check_request(inline, "mcp", path, findings);
         }
@@ -147,6 +171,16 @@ fn check_inline_tools(tool: Node<'_>, findings: &mut Findings) {
     });
     if too_deep {
         report(format!("Pipeline inline tools can be nested {DEEPEST} deep at most."), findings);
+    }
+}
+
+/// The members of a pipeline and of its steps.
+fn check_fields(pipeline: Node<'_>, at: &Path, findings: &mut Findings) {
+    known(pipeline, &["steps", "output"], at, findings);
+    let steps = pipeline.member("steps").map(Node::items).unwrap_or_default();
+    for (index, step) in steps.into_iter().enumerate().filter(|(_, step)| !step.is_expression()) {
+        let at = at.key("steps").index(index);
+        known(step, &["id", "tool_id", "tool", "action", "input"], &at, findings);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The machine as a whole: the names of states and transitions, and where they lead.
 
 use super::{INVALID, states};
-use crate::{Findings, Node, json_logic};
+use crate::{Findings, Node, json_logic, types::check_known_as};
 use formwork_model::{DiagnosticCode, Path};
 use std::collections::BTreeSet;
 
@@ -56,6 +56,11 @@ pub(super) fn check(properties: Node<'_>, findings: &mut Findings) {
 
 pub(super) fn report(findings: &mut Findings, code: DiagnosticCode, path: Path, message: impl Into<String>) {
     findings.coded(INVALID, code, path, message);
+}
+
+/// Reports members that an object does not have.
+pub(super) fn known(bag: Node<'_>, fields: &[&str], at: &Path, findings: &mut Findings) {
+    check_known_as(INVALID, bag, fields, at, findings);
 }
 
 fn check_initial(states: Node<'_>, findings: &mut Findings) {
@@ -115,6 +120,7 @@ fn check_transition(
     states: &Names<'_>,
     findings: &mut Findings,
 ) {
+    known(transition, &["name", "from", "to", "guard", "requires_approval"], at, findings);
     let from = transition.member("from");
     if !from.is_some_and(|from| from.is_expression() || !from.items().is_empty()) {
         let message = format!("Transition '{name}' must list at least one `from` state.");

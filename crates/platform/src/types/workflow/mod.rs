@@ -60,9 +60,14 @@ impl PlatformType for Workflow {
                 ("description", text("What it is for.").nullable()),
                 (
                     "states",
-                    list("The states: `name`, `initial`, `terminal`, `kind`, `stalled_after`, `on_enter`."),
+                    list("The states: `name`, `initial`, `terminal`, `kind`, `stalled_after`, `on_enter`.")
+                        .shaped(super::objects(&["name"])),
                 ),
-                ("transitions", list("The ways: `name`, `from`, `to`, `guard`, `requires_approval`.")),
+                (
+                    "transitions",
+                    list("The ways: `name`, `from`, `to`, `guard`, `requires_approval`.")
+                        .shaped(super::objects(&["name"])),
+                ),
                 (
                     "payload_schema",
                     PropertySchema::new(Kind::Object, "The JSON Schema of a task's payload.").nullable(),

@@ -1,12 +1,15 @@
 //! One state: what it is, and what happens when a task enters it.
 
-use super::machine::{Names, report};
+use super::machine::{Names, known, report};
 use crate::{Findings, Node, json_logic};
 use formwork_model::{DiagnosticCode, Json, Path};
 
 /// Each kind of dispatch with the property that names its target.
 const DISPATCHES: &[(&str, &str)] =
     &[("agent", "agent_id"), ("orchestration", "orchestration_id"), ("tool", "tool_id")];
+/// What a dispatch may hold.
+const DISPATCH: &[&str] =
+    &["kind", "agent_id", "orchestration_id", "tool_id", "operation_id", "input_mapping", "payload_writes"];
 const MOST_ATTEMPTS: i64 = 10;
 
 pub(super) fn check(
@@ -16,6 +19,7 @@ pub(super) fn check(
     transitions: &Names<'_>,
     findings: &mut Findings,
 ) {
+    known(state, &["name", "initial", "terminal", "kind", "stalled_after", "on_enter"], at, findings);
     for flag in ["initial", "terminal"] {
         let is_flag = |value: Node<'_>| value.is_expression() || value.json().is_some_and(Json::is_boolean);
         if state.member(flag).is_some_and(|value| !is_flag(value)) {
@@ -42,6 +46,7 @@ pub(super) fn check(
         return report(findings, DiagnosticCode::ConflictingProperties, at, message);
     }
     if !on_enter.is_expression() {
+        known(on_enter, &["dispatch", "retry", "on_complete", "on_failure"], &at, findings);
         check_dispatch(on_enter, name, &at, findings);
         check_retry(on_enter, name, &at, findings);
         check_routes(on_enter, name, &at, transitions, findings);
@@ -54,12 +59,14 @@ fn check_dispatch(on_enter: Node<'_>, name: &str, at: &Path, findings: &mut Find
         let message = format!("State '{name}' on_enter is missing a dispatch.");
         return report(findings, DiagnosticCode::MissingProperty, at, message);
     };
+    known(dispatch, DISPATCH, &at, findings);
     let kind = dispatch.member("kind");
     if dispatch.is_expression() || kind.is_some_and(Node::is_expression) {
         return;
     }
-    let known = kind.and_then(Node::text).and_then(|kind| DISPATCHES.iter().find(|(name, _)| *name == kind));
-    let Some((kind, property)) = known else {
+    let dispatched =
+        kind.and_then(Node::text).and_then(|kind| DISPATCHES.iter().find(|(name, _)| *name == kind));
+    let Some((kind, property)) = dispatched else {
         let message =
             format!("State '{name}' dispatch kind must be one of 'agent', 'orchestration', 'tool'.");
         return report(findings, DiagnosticCode::InvalidValue, at.key("kind"), message);
@@ -80,6 +87,7 @@ fn check_dispatch(on_enter: Node<'_>, name: &str, at: &Path, findings: &mut Find
 fn check_retry(on_enter: Node<'_>, name: &str, at: &Path, findings: &mut Findings) {
     let Some(retry) = on_enter.member("retry").filter(|retry| !retry.is_expression()) else { return };
     let at = at.key("retry");
+    known(retry, &["max_attempts", "backoff_seconds", "backoff_multiplier"], &at, findings);
     let least = |value: Node<'_>, least: f64| {
         value.is_expression() || value.json().and_then(Json::as_f64).is_some_and(|number| number >= least)
     };
@@ -122,6 +130,7 @@ fn check_routes(on_enter: Node<'_>, name: &str, at: &Path, transitions: &Names<'
         if route.is_expression() {
             continue;
         }
+        known(route, &["when", "transition"], &path, findings);
         follow(route.member("transition"), "on_complete", path.key("transition"), findings);
         match route.member("when") {
             Some(when) if when.is_object() => json_logic::check(when, &path.key("when"), findings),
