@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::error::{Error, ErrorCode, Failure, SourcePlace, TraceFrame};
-use crate::host::{Limits, ModuleReader, ResourceReader};
+use crate::host::{Dependencies, Limits, ModuleReader, ResourceReader};
 use crate::reader::{
     Allowed, EnvReader, FileReader, LibraryReader, ModulePathReader, PropertyReader, Readers,
 };
@@ -56,6 +56,7 @@ pub struct EvaluatorBuilder {
     allowed_modules: Allowed,
     allowed_resources: Allowed,
     volatile: Vec<String>,
+    dependencies: Option<Box<dyn Dependencies>>,
     limits: Limits,
     trace: Option<TraceSink>,
 }
@@ -80,6 +81,13 @@ impl EvaluatorBuilder {
     pub fn volatile_resource_reader(mut self, reader: impl ResourceReader + 'static) -> Self {
         self.volatile.push(reader.scheme().to_owned());
         self.resource_reader(reader)
+    }
+
+    /// Lets programs name packages in dependency notation (`@name/path`).
+    #[must_use]
+    pub fn dependencies(mut self, dependencies: impl Dependencies + 'static) -> Self {
+        self.dependencies = Some(Box::new(dependencies));
+        self
     }
 
     /// Lets programs read files, all of them or those below a root.
@@ -155,6 +163,7 @@ impl EvaluatorBuilder {
                 allowed_modules: self.allowed_modules,
                 allowed_resources: self.allowed_resources,
                 volatile: self.volatile,
+                dependencies: self.dependencies,
             },
             limits: self.limits,
             trace: self.trace,
@@ -188,6 +197,7 @@ impl Evaluator {
             allowed_modules: Allowed::All,
             allowed_resources: Allowed::All,
             volatile: Vec::new(),
+            dependencies: None,
             limits: Limits::default(),
             trace: None,
         }

@@ -11,14 +11,12 @@ pub(crate) use uri::{has_scheme, resolve, scheme};
 use std::time::Instant;
 
 use crate::error::{ErrorCode, Failure, Raised};
-use crate::host::{ModuleReader, ReadError, Resource, ResourceReader};
+use crate::host::{Dependencies, ModuleReader, ReadError, Resource, ResourceReader};
 
 pub use pkl_regex::SyntaxError as PatternError;
 
 /// The result of reading something.
 type Result<T, E = Failure> = std::result::Result<T, E>;
-
-const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
 
 /// Which URIs a program may read. The library is part of the language: `pkl:` is always allowed.
 #[derive(Clone, Debug)]
@@ -77,6 +75,8 @@ pub(crate) struct Readers {
     pub(crate) allowed_resources: Allowed,
     /// Schemes of resources each read of which may give another value.
     pub(crate) volatile: Vec<String>,
+    /// What dependency notation stands for, if there is a project or a reader of packages.
+    pub(crate) dependencies: Option<Box<dyn Dependencies>>,
 }
 
 impl Readers {
@@ -105,8 +105,8 @@ impl Readers {
         if has_scheme(uri) {
             return Ok(uri.to_owned());
         }
-        if uri.starts_with('@') {
-            return Err(Raised::new(ErrorCode::NotFound, NO_PROJECT));
+        if let Some(notation) = uri.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         if let Some(rest) = uri.strip_prefix("...") {
             return self.resolve_triple_dot(base, rest);
@@ -117,6 +117,16 @@ impl Readers {
                 format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
             )
         })
+    }
+
+    /// `@name/path`, given without its sign.
+    fn resolve_dependency(&self, base: &str, notation: &str) -> Result<String> {
+        let Some(dependencies) = &self.dependencies else {
+            return Err(refused("module", base, &ReadError::no_project()));
+        };
+        let (name, path) = notation.split_once('/').unwrap_or((notation, ""));
+        let package = dependencies.locate(base, name).map_err(|error| refused("module", base, &error))?;
+        Ok(format!("{package}{}", uri::normalise(&format!("/{path}"))))
     }
 
     /// `.../path`: the first that exists among `../path`, `../../path` and so on.
@@ -164,10 +174,13 @@ impl Readers {
     }
 
     /// The absolute form of a resource's URI as written in the module `base`.
-    pub(crate) fn resolve_resource(base: &str, uri: &str) -> Result<String> {
+    pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
         if has_scheme(uri) {
             check_syntax(uri)?;
             return Ok(uri.to_owned());
+        }
+        if let Some(notation) = uri.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         resolve(base, uri).ok_or_else(|| {
             Raised::new(
@@ -207,7 +220,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = Self::resolve_pattern(base, pattern)?;
+        let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -224,7 +237,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = Self::resolve_pattern(base, pattern)?;
+        let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.resource_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -237,9 +250,12 @@ impl Readers {
         glob::expand(&request, &|uri| reader.list(uri))
     }
 
-    fn resolve_pattern(base: &str, pattern: &str) -> Result<String> {
+    fn resolve_pattern(&self, base: &str, pattern: &str) -> Result<String> {
         if has_scheme(pattern) {
             return Ok(pattern.to_owned());
+        }
+        if let Some(notation) = pattern.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         resolve(base, pattern).ok_or_else(|| {
             Raised::new(
@@ -304,7 +320,17 @@ fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
         ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
         ReadError::NotGlobbable => return glob::refused(uri, error),
         ReadError::Failed(reason) => format!("I/O error loading {what} `{uri}`.\n{reason}"),
-        ReadError::InvalidUri(reason) => format!("{what} URI `{uri}` has invalid syntax.\n\n{reason}"),
+        ReadError::InvalidUri(_) => {
+            let what = if what == "module" { "Module" } else { "Resource" };
+            format!("{what} URI `{uri}` has invalid syntax.")
+        }
+        ReadError::Told { message, .. } => message.clone(),
     };
-    Raised::new(error.code(), message)
+    let raised = Raised::new(error.code(), message);
+    match error {
+        ReadError::InvalidUri(hint) | ReadError::Told { hint: Some(hint), .. } => {
+            raised.with_hint(hint.clone())
+        }
+        _ => raised,
+    }
 }

@@ -34,7 +34,14 @@ impl<'s, 'ir> Session<'s, 'ir> {
         Self { vm, module, object }
     }
 
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Vm<'ir>) -> Result<T, Failure>) -> Result<T, Error> {
+    pub(crate) fn vm(&mut self) -> &mut Vm<'ir> {
+        self.vm
+    }
+
+    pub(crate) fn attempt<T>(
+        &mut self,
+        work: impl FnOnce(&mut Vm<'ir>) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
         let result = self.vm.attempt(work);
         result.map_err(|failure| resolve_error(self.vm.store, failure))
     }
@@ -42,6 +49,16 @@ impl<'s, 'ir> Session<'s, 'ir> {
     /// The evaluated module.
     pub fn module(&self) -> Handle {
         Handle(Value::Object(self.object))
+    }
+
+    /// The evaluated module's name.
+    pub fn name(&self) -> &str {
+        &self.vm.module(self.module).ir.name
+    }
+
+    /// The evaluated module's URI.
+    pub fn uri(&self) -> &str {
+        &self.vm.module(self.module).ir.uri
     }
 
     /// An expression in the module's scope.
