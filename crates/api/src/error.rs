@@ -11,8 +11,8 @@ pub struct ErrorBody {
     pub error: ErrorDetail,
 }
 
-/// What went wrong: the same bag in an error answer, on a failed formation and on its operation
-/// (seed 4, "FormationOperation").
+/// What went wrong: the same bag in an error answer, on a failed formation and on its operation.
+// Seed 4, "FormationOperation".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
     /// The code; `formwork explain` knows each.

@@ -5,7 +5,8 @@ use formwork_model::{Json, RowStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A formation (seed 4, "Formation").
+/// A formation.
+// Seed 4, "Formation".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Formation {
     /// Public id (`form_…`).
@@ -46,7 +47,8 @@ pub struct Formation {
     pub updated_at: Time,
 }
 
-/// How far a formation is (seed 4, "The formation stack itself has these statuses").
+/// How far a formation is.
+// Seed 4, "The formation stack itself has these statuses".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FormationStatus {
@@ -81,7 +83,8 @@ impl FormationStatus {
     }
 }
 
-/// A resource of a formation (seed 4, "FormationResource").
+/// A resource of a formation.
+// Seed 4, "FormationResource".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FormationResource {
     /// Public id (`form_res_…`).
@@ -101,7 +104,8 @@ pub struct FormationResource {
     pub metadata: Option<Json>,
 }
 
-/// How far a resource is (seed 4, "Resource Lifecycle").
+/// How far a resource is.
+// Seed 4, "Resource Lifecycle".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceStatus {

@@ -85,7 +85,7 @@ fn integer_beyond_64_bits(bytes: &[u8]) -> Option<JsonError> {
                     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
                     return Some(JsonError {
                         problem: JsonProblem::Integer,
-                        line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+                        line: before.split(|byte| *byte == b'\n').count(),
                         column: 1 + at - line_start,
                     });
                 }

@@ -5,7 +5,8 @@ use formwork_model::{EventAction, EventStatus, OperationKind, OperationStatus};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// One deploy or teardown (seed 4, "FormationOperation").
+/// One deploy or teardown.
+// Seed 4, "FormationOperation".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FormationOperation {
     /// Public id (`form_op_…`).
@@ -98,7 +99,7 @@ pub struct PlannedStep {
     pub place: Option<SourcePlace>,
 }
 
-/// What happened to one resource (`formations-behaviour.md` §1.3, "FormationEvent").
+/// What happened to one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FormationEvent {
     /// When.

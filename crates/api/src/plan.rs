@@ -5,7 +5,8 @@ use formwork_model::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The answer to a plan (seed 4, "Plan Diff").
+/// The answer to a plan.
+// Seed 4, "Plan Diff".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanResult {
     /// One change per resource.

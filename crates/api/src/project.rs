@@ -15,8 +15,8 @@ pub enum TraceContentMode {
     None,
 }
 
-/// A project (`formations-behaviour.md` §6.2). A server from before there were settings leaves them
-/// out of its answers; then they are what they are by default.
+/// A project. A server from before there were settings leaves them out of its answers; then they are
+/// what they are by default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Project {
     /// Public id (`proj_…`).

@@ -1,5 +1,5 @@
 //! Bodies of requests. Their schemas are also the lists of fields that a route takes: any other is
-//! refused (`formations-behaviour.md` §1.1, "Unknown body field").
+//! refused.
 
 #![allow(unused_qualifications, reason = "the schema derive names types by their full paths")]
 

@@ -15,7 +15,7 @@ pub struct Validation {
     pub warnings: Vec<Detail>,
 }
 
-/// One thing that is wrong. `path` and `message` are seed 4's; the rest lets a client draw the
+/// One thing that is wrong. `path` and `message` are always there; the rest lets a client draw the
 /// source, and each is there only where it is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Detail {

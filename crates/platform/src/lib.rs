@@ -20,6 +20,7 @@ mod failure;
 mod findings;
 mod ids;
 mod json_logic;
+mod json_schema;
 mod node;
 #[cfg(test)]
 mod permissions;

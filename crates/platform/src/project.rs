@@ -17,6 +17,12 @@ pub(crate) const DEFAULT_ROUTE: &str = "default_model_route_id";
 /// Names the guardrails on all calls of a project.
 pub(crate) const GUARDRAILS: &str = "guardrail_ids";
 const NAME: &str = "name";
+const RUNS: &str = "max_concurrent_runs";
+const AUDIT_READS: &str = "audit_reads_enabled";
+const RETENTION: &str = "trace_content_retention_days";
+const MODE: &str = "trace_content_mode";
+/// All that a change can name.
+const FIELDS: [&str; 7] = [NAME, GUARDRAILS, RUNS, DEFAULT_ROUTE, AUDIT_READS, RETENTION, MODE];
 /// The longest that content can be kept for: a hundred years.
 const MOST_DAYS: i64 = 36_500;
 /// The most runs at once that anybody could mean.
@@ -93,9 +99,7 @@ impl ProjectChange {
     /// `VALIDATION_FAILED` names what is unknown or not valid.
     pub fn parse(body: Json) -> Result<Self, DomainError> {
         let mut members = members(body)?;
-        let known =
-            [NAME, GUARDRAILS, "max_concurrent_runs", DEFAULT_ROUTE, "audit_reads_enabled", RETENTION, MODE];
-        refuse_unknown(&members, |name| known.contains(&name))?;
+        refuse_unknown(&members, |name| FIELDS.contains(&name))?;
         let mut findings = Findings::default();
         for (name, value) in &members {
             if let Some(expected) = problem(name, value) {
@@ -182,10 +186,7 @@ impl ProjectChange {
     }
 }
 
-const RETENTION: &str = "trace_content_retention_days";
-const MODE: &str = "trace_content_mode";
-
-/// What a field must be, if it is not.
+/// What a field must be, if its value is something else.
 fn problem(name: &str, value: &Json) -> Option<String> {
     let node = Node::Plain(value);
     let within = |most: i64| {
@@ -203,11 +204,13 @@ fn problem(name: &str, value: &Json) -> Option<String> {
             let are_texts = value.as_array().is_some_and(|items| items.iter().all(Json::is_string));
             (!are_texts).then(|| "an array of strings".to_owned())
         }
-        "max_concurrent_runs" => within(MOST_RUNS),
+        RUNS => within(MOST_RUNS),
         RETENTION => within(MOST_DAYS),
         DEFAULT_ROUTE => (!value.is_string()).then(|| "a string or null".to_owned()),
         MODE => (!["full", "none"].iter().any(|mode| value == mode)).then(|| "one of full, none".to_owned()),
-        _ => (!value.is_boolean()).then(|| "a boolean".to_owned()),
+        AUDIT_READS => (!value.is_boolean()).then(|| "a boolean".to_owned()),
+        // No other field is known.
+        _ => None,
     }
 }
 

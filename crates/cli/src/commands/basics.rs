@@ -1,11 +1,12 @@
 //! Projects, tokens, operations: one request each.
 
 use super::CommandError;
+use super::error::SourceText;
 use super::request::{Body, json_flag};
 use crate::args::{CancelOperation, CreateProject, CreateToken, OperationId, Page, UpdateProject};
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::ui::json;
+use crate::ui::{error, json};
 use formwork_api::{Client, HttpMethod};
 use formwork_formation::clean;
 use serde_json::{Value, json};
@@ -36,6 +37,14 @@ pub(crate) async fn show(
     }
     json::print(&answer.body.unwrap_or_else(|| json!({ "success": true })))?;
     Ok(Exit::Done)
+}
+
+/// Prints what a validation found, in the template that it speaks of if there is one.
+pub(crate) fn validated(validation: &Value, source: Option<&SourceText>) -> Result<Exit, CommandError> {
+    json::print(validation)?;
+    error::print_details(&validation["warnings"], "warning", source);
+    error::print_details(&validation["errors"], "error", source);
+    Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Invalid })
 }
 
 pub(crate) async fn show_at(session: &Session, path: &str) -> Result<Exit, CommandError> {

@@ -120,8 +120,9 @@ fn answer_hint(error: &ApiError) -> Option<String> {
     let program = crate::args::program();
     let meta = error.body.meta.as_ref().unwrap_or(&serde_json::Value::Null);
     let operation = meta["operation_id"].as_str();
-    let lacks =
-        |field: &str| meta["missingFields"].as_array().is_some_and(|all| all.iter().any(|f| f == field));
+    let lacks = |field: &str| {
+        meta["missingFields"].as_array().is_some_and(|all| all.iter().any(|lacking| lacking == field))
+    };
     match (error.body.code.as_str(), operation) {
         ("OPERATION_IN_PROGRESS", Some(operation)) => {
             Some(format!("`{program} watch-operation {operation}` follows it"))

@@ -14,13 +14,11 @@ pub(crate) fn run(arguments: &Explain) -> Result<Exit, CommandError> {
         json::print_text(&codes().map(line).collect::<String>())?;
         return Ok(Exit::Done);
     };
-    match pages::page(code) {
-        Some(page) => json::print_text(page)?,
-        None => {
-            let near = Suggest::default().nearest(code, codes()).map(str::to_owned);
-            return Err(CommandError::UnknownCode { code: code.clone(), near });
-        }
-    }
+    let Some(page) = pages::page(code) else {
+        let near = Suggest::default().nearest(code, codes()).map(str::to_owned);
+        return Err(CommandError::UnknownCode { code: code.clone(), near });
+    };
+    json::print_text(page)?;
     Ok(Exit::Done)
 }
 

@@ -1,16 +1,16 @@
 //! The bytes of files, price lists, and graphs to be checked: one request each.
 
 use super::CommandError;
-use super::basics::{borrowed, page_query, show};
+use super::basics::{borrowed, page_query, show, validated};
 use super::request::{Body, json_flag, read};
 use crate::args::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::ui::{error, json};
+use crate::ui::json;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use formwork_api::{Client, HttpMethod};
 use formwork_platform::MOST_FILE_BYTES;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -86,7 +86,7 @@ pub(crate) async fn set_prices(
     show(session, HttpMethod::Put, &path, &[], Some(&body)).await
 }
 
-/// Checks a graph; an invalid one is an answer, not a failure of the command, but for its exit code.
+/// Checks a graph without making one.
 pub(crate) async fn validate_orchestration(
     session: &Session,
     arguments: &ValidateOrchestration,
@@ -102,9 +102,5 @@ pub(crate) async fn validate_orchestration(
         .build();
     let answer =
         session.client().request(HttpMethod::Post, "/orchestrations/validate", &[], Some(&body)).await?;
-    let validation = answer.body.unwrap_or_default();
-    json::print(&validation)?;
-    error::print_details(&validation["warnings"], "warning", None);
-    error::print_details(&validation["errors"], "error", None);
-    Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Failed })
+    validated(&answer.body.unwrap_or_default(), None)
 }

@@ -1,7 +1,7 @@
 //! The formation commands that deploy nothing.
 
 use super::CommandError;
-use super::basics::{borrowed, page_query, show};
+use super::basics::{borrowed, page_query, show, validated};
 use super::request::{Body, parameter_bag, required_template, template};
 use crate::args::{FormationEvents, FormationId, ListFormations, PlanFormation, ValidateFormation};
 use crate::exit::Exit;
@@ -18,11 +18,7 @@ pub(crate) async fn validate(session: &Session, arguments: &ValidateFormation) -
         Body::default().with("template", Some(source.text.as_str())).with("parameters", parameters).build();
     let answer = session.client().request(HttpMethod::Post, "/formations/validate", &[], Some(&body)).await;
     let answer = answer.map_err(|error| CommandError::from(error).in_source(Some(source.clone())))?;
-    let validation = answer.body.unwrap_or_default();
-    json::print(&validation)?;
-    error::print_details(&validation["warnings"], "warning", Some(&source));
-    error::print_details(&validation["errors"], "error", Some(&source));
-    Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Invalid })
+    validated(&answer.body.unwrap_or_default(), Some(&source))
 }
 
 pub(crate) async fn plan(session: &Session, arguments: &PlanFormation) -> Result<Exit, CommandError> {

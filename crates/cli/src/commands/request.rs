@@ -67,8 +67,8 @@ pub(super) fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec
     Ok(bytes)
 }
 
-/// Why a file that a JSON request can't carry (it is not UTF-8, or holds U+0000) is no template: the same diagnostic, with its place, that the
-/// server would give if it could be shown the bytes.
+/// Why a file that a JSON request can't carry (it is not UTF-8, or holds U+0000) is no template: the same
+/// diagnostic, with its place, that the server would give if it could be shown the bytes.
 fn not_carried(name: &str, bytes: &[u8]) -> CommandError {
     let parsed = formwork_formation::parse(name, bytes, &formwork_formation::Limits::default());
     let map = Box::new(formwork_formation::text_only(name, bytes));

@@ -66,4 +66,8 @@ fn a_graph_is_checked_and_the_exit_code_says_how_it_went() {
     let bad = check(r#"[{"id": "a", "type": "agent"}]"#).exits(1);
     assert_eq!(bad.json()["valid"], json!(false));
     assert!(bad.stderr.contains("missing required field 'agent_id'"), "{}", bad.stderr);
+    let home = Home::called("soat");
+    let nodes = r#"[{"id": "a", "type": "agent"}]"#;
+    let bad = home.run(&["validate-orchestration", "--nodes", nodes, "--edges", "[]"]).ok();
+    assert_eq!(bad.json()["valid"], json!(false), "the outcome is the payload");
 }

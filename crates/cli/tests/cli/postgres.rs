@@ -8,7 +8,9 @@ use std::fs;
 fn two() -> Option<[Home; 2]> {
     let url = TestPostgres::shared()?.fresh_url();
     let mut homes = [Home::new(), Home::new()];
-    homes.iter_mut().for_each(|home| home.set("FORMWORK_DATABASE_URL", url.clone()));
+    for home in &mut homes {
+        home.set("FORMWORK_DATABASE_URL", url.clone());
+    }
     let [first, second] = &mut homes;
     first.run(&["create-secret", "--name", "s", "--value", "v"]).ok();
     let refused = second.run(&["list-secrets"]).exits(1);

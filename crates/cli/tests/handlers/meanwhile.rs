@@ -24,8 +24,9 @@ fn a_tag_that_is_taken_away_before_the_step_is_not_put_back() {
     let id = world.deployed(&template("a", "first"));
     let rows = world.home.json(&["get-formation", &id])["resources"].clone();
     let rows = rows.as_array().expect("rows").iter();
-    let document = rows.filter(|row| row["logical_id"] == "Doc").map(|row| text(row, "physical_resource_id"));
-    let document = document.last().expect("a document").to_owned();
+    let mut document =
+        rows.filter(|row| row["logical_id"] == "Doc").map(|row| text(row, "physical_resource_id"));
+    let document = document.next_back().expect("a document").to_owned();
     world.misbehave("update", true, Deed::Delay { millis: 2500 });
     world.home.write("template.json", template("b", "second").to_string());
     let update = ["update-formation", &id, "--template-file", "template.json", "--progress", "none"];

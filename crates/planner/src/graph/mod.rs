@@ -9,6 +9,7 @@ pub(crate) use cycle::shortest_cycle;
 
 use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Path, SourceMap, Suggest};
 use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
 
 /// A resource in the graph.
 #[derive(Clone, Debug)]
@@ -135,7 +136,7 @@ pub(crate) fn dependency_cycle<'a>(
         message.push_str(" → ");
     }
     if let Some(more) = cycle.len().checked_sub(MOST_OF_A_CYCLE).filter(|more| *more > 0) {
-        message.push_str(&format!("… {more} more → "));
+        let _ = write!(message, "… {more} more → ");
     }
     message.push_str(cycle.first().map_or("", |first| label(*first).as_str()));
     let mut error = Diagnostic::error(DiagnosticCode::DependencyCycle, Path::of(["resources"]), message);

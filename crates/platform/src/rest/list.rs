@@ -10,7 +10,7 @@ use serde_json::json;
 
 const DEFAULT_LIMIT: usize = 50;
 const MOST: usize = 100;
-/// How many items of a tree are looked at.
+/// The most items of a tree.
 const MOST_OF_TREE: usize = 10_000;
 /// How many objects a scan looks at in one go.
 const SCAN: usize = 200;
@@ -122,7 +122,7 @@ impl Platform {
     }
 
     /// A page of an item and what names it, depth first: a flat list with depths, so that no depth makes
-    /// it too deep to read. Only that page, and one item's way to the root, is held in memory.
+    /// it too deep to read. No more than [`MOST_OF_TREE`] items are ever held in memory.
     async fn page_of_tree(
         &self,
         entry: &TypeEntry,
@@ -134,26 +134,12 @@ impl Platform {
         let reader = self.store.reader();
         let (from, to) = (offset, offset.saturating_add(limit));
         let mut kept = Page { items: Vec::new(), total: 0 };
-        let mut looked_at = 0;
+        let mut found = 1;
         let mut pending = vec![(0_usize, root.clone())];
         while let Some((depth, object)) = pending.pop() {
-            looked_at += 1;
-            if looked_at > MOST_OF_TREE {
-                let message = format!(
-                    "The tree has more than {MOST_OF_TREE} items: ask for the tree of one of its parts."
-                );
-                return Err(Refusal::new(WireCode::ValidationFailed, message).into());
-            }
-            let mut below = Vec::new();
-            loop {
-                let page = reader.objects(&naming(listed, &object, SCAN, below.len())).await?;
-                let done = page.items.is_empty() || below.len() + page.items.len() >= page.total;
-                below.extend(page.items);
-                if done || below.len() > MOST_OF_TREE {
-                    break;
-                }
-            }
-            pending.extend(below.into_iter().rev().map(|child| (depth + 1, child)));
+            let children = children(&*reader, listed, &object, MOST_OF_TREE - found).await?;
+            found += children.len();
+            pending.extend(children.into_iter().rev().map(|child| (depth + 1, child)));
             if may_see.is_none_or(|may_see| may_see(&object)) {
                 if (from..to).contains(&kept.total) {
                     let shown = representation(entry, &object)?;
@@ -163,6 +149,32 @@ impl Platform {
             }
         }
         Ok(kept)
+    }
+}
+
+/// All items that name one, oldest first.
+///
+/// # Errors
+/// `VALIDATION_FAILED` if there are more than `most`; faults of the store.
+async fn children(
+    reader: &dyn Reader,
+    listed: &Listed,
+    item: &StoredObject,
+    most: usize,
+) -> Result<Vec<StoredObject>, PlatformError> {
+    let mut all = Vec::new();
+    loop {
+        let page = reader.objects(&naming(listed, item, SCAN, all.len())).await?;
+        if page.total > most {
+            let message =
+                format!("The tree has more than {MOST_OF_TREE} items: ask for the tree of one of its parts.");
+            return Err(Refusal::new(WireCode::ValidationFailed, message).into());
+        }
+        let is_last = page.items.is_empty() || all.len() + page.items.len() >= page.total;
+        all.extend(page.items);
+        if is_last {
+            return Ok(all);
+        }
     }
 }
 

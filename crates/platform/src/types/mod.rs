@@ -44,7 +44,7 @@ use serde_json::json;
 
 pub(crate) use file::DOCUMENT as FILE_DOCUMENT;
 pub(crate) use guardrail::IN_DOCUMENT as GUARDRAIL_DOCUMENT;
-pub(crate) use reported::{PAGE as PURGED_AT_ONCE, REPORTED, purge_before};
+pub(crate) use reported::{PURGED_AT_ONCE, REPORTED, purge_before};
 
 /// All types, in the order in which messages list them (seed 4, "Template Structure").
 pub(crate) const ALL: &[&dyn PlatformType] = &[

@@ -20,7 +20,7 @@ pub(super) const PURGE_TRACE: &str = "PurgeTraceContent";
 /// The link of what may still have content.
 const KEPT: &str = "content";
 /// How many records are purged in one transaction.
-pub(crate) const PAGE: usize = 200;
+pub(crate) const PURGED_AT_ONCE: usize = 200;
 const TRANSCRIPT: &str = "GetGenerationTranscript";
 /// Reporting takes what producing one would take.
 const REPORT: &str = "agents:CreateAgentGeneration";
@@ -130,7 +130,7 @@ pub(super) fn links(system: &Map<String, Json>) -> Vec<Link> {
 }
 
 /// Takes the content out of a page of a project's records that were made before a time. Answers how
-/// many there were: fewer than [`PAGE`], and none is left.
+/// many there were: fewer than [`PURGED_AT_ONCE`], and none is left.
 ///
 /// # Errors
 /// A fault of the store.
@@ -145,7 +145,7 @@ pub(crate) fn purge_before(
         type_name: type_name.to_owned(),
         projects: vec![project.clone()],
         linked: Some(Link { field: KEPT.to_owned(), to: KEPT.to_owned() }),
-        limit: PAGE,
+        limit: PURGED_AT_ONCE,
         offset: 0,
     })?;
     let now = iso(tx.now()?);

@@ -3,16 +3,18 @@
 use crate::{
     Refusal,
     document::Document,
+    json_schema,
     versions::{PROPERTIES, VERSION},
 };
 use formwork_model::{InstanceKey, Json, ProjectId, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx, StoredObject, UniqueKey};
-use jsonschema::{PatternOptions, Validator};
 use serde_json::json;
 
 /// The most bytes of a payload: guards are evaluated over it while others wait.
 const MOST_PAYLOAD: usize = 64 << 10;
+/// How many faults of one payload are told.
+const MOST_DETAILS: usize = 20;
 
 /// States, transitions and the schema of the payload.
 pub(super) struct Machine {
@@ -22,9 +24,13 @@ pub(super) struct Machine {
 
 /// A way from one state to another.
 pub(super) struct Transition<'a> {
+    /// The state it leads to.
     pub(super) to: &'a str,
+    /// The states it leads from.
     pub(super) from: Vec<&'a str>,
+    /// The JSON Logic that must hold.
     pub(super) guard: Option<&'a Json>,
+    /// Whether somebody must approve of it.
     pub(super) requires_approval: bool,
 }
 
@@ -64,6 +70,7 @@ impl Machine {
         Ok(Self { version, properties: Secret::new(properties) })
     }
 
+    /// Which version of the workflow it is.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
@@ -84,6 +91,7 @@ impl Machine {
         })
     }
 
+    /// Whether tasks end in a state.
     pub(super) fn is_terminal(&self, state: &str) -> bool {
         self.list("states").any(|found| found["name"] == state && found["terminal"] == true)
     }
@@ -122,7 +130,7 @@ impl Machine {
         else {
             return Ok(());
         };
-        let validator = validator(schema).map_err(|reason| {
+        let validator = json_schema::validator(schema).map_err(|reason| {
             refuse(format!("The workflow's payload_schema is no JSON Schema: {reason}"), Vec::new())
         })?;
         let details: Vec<Json> = validator
@@ -142,19 +150,6 @@ impl Machine {
         Err(refuse(message, details).into())
     }
 }
-
-/// What checks payloads against a schema.
-///
-/// # Errors
-/// Why the schema is none.
-pub(crate) fn validator(schema: &Json) -> Result<Validator, String> {
-    // Patterns are matched in linear time, and nothing is fetched.
-    let options = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
-    options.build(schema).map_err(|error| error.masked().to_string())
-}
-
-/// How many faults of one payload are told.
-const MOST_DETAILS: usize = 20;
 
 fn missing(workflow: &str) -> Refusal {
     Refusal::new(WireCode::WorkflowNotFound, format!("Workflow not found: {workflow}"))

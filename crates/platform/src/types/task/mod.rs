@@ -5,7 +5,6 @@
 mod machine;
 mod transition;
 
-pub(crate) use machine::validator;
 pub(crate) use transition::TaskTransition;
 
 use crate::{
@@ -93,14 +92,13 @@ impl PlatformType for Task {
     /// A task begins in the initial state of its workflow, as that is now.
     fn accompany(&self, tx: &mut dyn DomainTx, scene: &mut Scene<'_>) -> Result<(), DomainError> {
         let workflow = scene.after.get("workflow_id").and_then(Json::as_str).unwrap_or_default();
-        let machine = match scene.system.get(PINNED).and_then(Json::as_u64) {
-            Some(version) => Machine::pinned(tx, scene.key, scene.project, workflow, version)?,
-            None => {
-                let machine = Machine::current(tx, scene.key, scene.project, workflow)?;
-                scene.system.insert(PINNED.to_owned(), json!(machine.version()));
-                enter(scene.system, &machine, workflow, machine.initial()?);
-                machine
-            }
+        let machine = if let Some(version) = scene.system.get(PINNED).and_then(Json::as_u64) {
+            Machine::pinned(tx, scene.key, scene.project, workflow, version)?
+        } else {
+            let machine = Machine::current(tx, scene.key, scene.project, workflow)?;
+            scene.system.insert(PINNED.to_owned(), json!(machine.version()));
+            enter(scene.system, &machine, workflow, machine.initial()?);
+            machine
         };
         machine.admit(scene.after.get("payload").unwrap_or(&Json::Null))
     }

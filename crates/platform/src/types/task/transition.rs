@@ -13,12 +13,14 @@ use crate::{
 };
 use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
 use formwork_secret::Secret;
-use formwork_store::{DomainError, DomainTx};
+use formwork_store::{DomainError, DomainTx, StoredObject};
 use serde_json::json;
 
+/// The operation that moves a task.
 pub(super) const OPERATION: &str = "TransitionTask";
 const NAME: &str = "task_transition";
 
+/// What its body holds.
 pub(super) static FIELDS: [ActionField; 3] = [
     ActionField { name: "transition", kind: Kind::String, required: true, doc: "Which way to go." },
     ActionField {
@@ -61,18 +63,11 @@ pub(super) fn transition(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, D
         )));
     }
     let object = with_payload(tx, act)?;
-    if let Some(guard) = way.guard {
-        let opened = Document::of(&object)?.open_whole(act.key, &object.id)?;
-        let shown = opened.properties.expose();
-        let data = json!({
-            "payload": shown.get("payload"),
-            "task": { "id": object.id, "name": shown.get("name"), "assignee": shown.get("assignee"), "state": state },
-            "actor": act.actor,
-        });
-        if !json_logic::holds(guard, &data) {
-            let message = format!("The guard of transition '{name}' does not hold for task '{}'.", object.id);
-            return Err(Refusal::new(WireCode::TaskGuardRejected, message).into());
-        }
+    if let Some(guard) = way.guard
+        && !holds(guard, act, &object, &state)?
+    {
+        let message = format!("The guard of transition '{name}' does not hold for task '{}'.", object.id);
+        return Err(Refusal::new(WireCode::TaskGuardRejected, message).into());
     }
     let moved = rewrite(tx, act.key, &object, |document| {
         enter(&mut document.system, &machine, &workflow, way.to);
@@ -93,8 +88,20 @@ pub(super) fn transition(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, D
     representation(act.entry, &moved)
 }
 
+/// Whether a guard holds for a task that is about to leave a state.
+fn holds(guard: &Json, act: &Act<'_>, task: &StoredObject, state: &str) -> Result<bool, DomainError> {
+    let opened = Document::of(task)?.open_whole(act.key, &task.id)?;
+    let shown = opened.properties.expose();
+    let data = json!({
+        "payload": shown.get("payload"),
+        "task": { "id": task.id, "name": shown.get("name"), "assignee": shown.get("assignee"), "state": state },
+        "actor": act.actor,
+    });
+    Ok(json_logic::holds(guard, &data))
+}
+
 /// The task with what changes in its payload, by the same rules as any change of it.
-fn with_payload(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<formwork_store::StoredObject, DomainError> {
+fn with_payload(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<StoredObject, DomainError> {
     let Some(change) = act.body.get("payload").and_then(Json::as_object) else {
         return Ok(act.object.clone());
     };
@@ -111,6 +118,7 @@ fn with_payload(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<formwork_store::
     draft::update(tx, act.entry, act.key, act.object.clone(), &given)
 }
 
+/// Writes a transition into the history of its task.
 fn record(tx: &mut dyn DomainTx, act: &Act<'_>, properties: Json) -> Result<(), DomainError> {
     let Some(entry) = PlatformCatalog::shared().entry(NAME) else {
         return Err(DomainError::NotFound { id: act.object.id.clone() });

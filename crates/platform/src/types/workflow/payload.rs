@@ -1,14 +1,15 @@
 //! The JSON Schema of a task's payload, as far as it is known.
 
-use super::{super::task, machine::report};
-use crate::{Findings, Node};
+use super::machine::report;
+use crate::{Findings, Node, json_schema};
 use formwork_model::{DiagnosticCode, Path};
 
-/// The most bytes of one.
+/// The most bytes of a schema.
 const MOST: usize = 64 << 10;
 /// What would let a schema lead back into itself: payloads are checked while others wait.
 const LEADING_BACK: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
+/// Reports a schema that is none, or that could take long or much to check payloads by.
 pub(super) fn check(schema: Node<'_>, findings: &mut Findings) {
     let at = Path::of(["payload_schema"]);
     if let Some(name) = leading_back(schema) {
@@ -20,7 +21,7 @@ pub(super) fn check(schema: Node<'_>, findings: &mut Findings) {
         let message = format!("payload_schema can have {MOST} bytes at most.");
         return report(findings, DiagnosticCode::InputTooLarge, at, message);
     }
-    if let Err(reason) = task::validator(schema) {
+    if let Err(reason) = json_schema::validator(schema) {
         let message = format!("payload_schema is no JSON Schema: {reason}");
         report(findings, DiagnosticCode::InvalidValue, at, message);
     }

@@ -1,5 +1,5 @@
-//! What has gone wrong with declared agent stacks elsewhere, and does not here: each test is one
-//! thing that people ran into (`formations-behaviour.md` §10).
+//! Pitfalls of declaring agent stacks: each test is one thing that people run into with such systems,
+//! and must not run into here.
 
 mod authority;
 mod beforehand;
