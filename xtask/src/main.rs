@@ -2,7 +2,8 @@
 //!
 //! - `cargo xtask docs` writes the documents that are generated from the code;
 //! - `cargo xtask check` says whether they are what the code says;
-//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there);
+//! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there), `cargo xtask
+//!   bench pkl` those of Pkl programs, beside the official evaluator;
 //! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
 //!   Pkl corpus from the official binary, or compares with it;
 //! - `cargo xtask mutants [--programs N]` proves that the generator of Pkl programs finds bugs of the evaluator.
@@ -24,8 +25,12 @@ enum TaskError {
     #[error("{} generated file(s) are not what the code says: {}\nrun `cargo xtask docs`", .0.len(), .0.join(", "))]
     Stale(Vec<String>),
     #[error(transparent)]
+    Oracle(#[from] pkl_corpus::OracleError),
+    #[error(transparent)]
     Corpus(#[from] pkl_corpus::CommandError),
-    #[error("usage: cargo xtask docs | check | bench [--write] | corpus bless | corpus check | mutants")]
+    #[error(
+        "usage: cargo xtask docs | check | bench [pkl] [--write] | corpus bless | corpus check | mutants"
+    )]
     Usage,
 }
 
@@ -37,6 +42,8 @@ fn main() -> ExitCode {
         ["check"] => docs::check(),
         ["bench"] => bench::run(false),
         ["bench", "--write"] => bench::run(true),
+        ["bench", "pkl"] => bench::pkl::run(false),
+        ["bench", "pkl", "--write"] => bench::pkl::run(true),
         ["mutants", rest @ ..] => mutants(rest),
         ["corpus", rest @ ..] => pkl_corpus::run(&root(), rest).map_err(TaskError::Corpus),
         _ => Err(TaskError::Usage),

@@ -2,6 +2,7 @@
 
 use pkl_core::reader::FileReader;
 use pkl_core::{Evaluator, ModuleSource};
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -31,13 +32,14 @@ fn main() -> ExitCode {
         }
     };
     let result = match args.iter().position(|arg| arg == "-x").and_then(|at| args.get(at + 1)) {
-        Some(expression) => evaluator.expression_text(&module, expression),
-        None => evaluator.output_text(&module),
+        Some(expression) => evaluator.expression_text(&module, expression).map(String::into_bytes),
+        None => evaluator.output_bytes(&module),
     };
-    match result {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
+    match result.map(|output| std::io::stdout().write_all(&output)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
         Err(error) => {
             eprintln!("–– Pkl Error ––\n{error}");

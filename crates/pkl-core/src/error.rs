@@ -1,10 +1,11 @@
 //! Errors as data: what went wrong, where, and on which way the evaluation came there.
 
-use pkl_parser::Span;
+use pkl_parser::{Span, Symbol};
 use std::fmt;
 use std::sync::Arc;
 
 use crate::ir::IrId;
+use crate::value::ObjectId;
 
 /// The kind of an [`Error`]. Its name is stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,7 +177,7 @@ impl fmt::Display for Error {
             let cut = place.text.chars().count() - text.chars().count();
             let indent = (place.column as usize).saturating_sub(1 + cut) + number.len() + 3;
             writeln!(f, "\n{number} | {text}")?;
-            writeln!(f, "{:indent$}{}", "", "^".repeat(place.width as usize))?;
+            writeln!(f, "{}{}", " ".repeat(indent), "^".repeat(place.width as usize))?;
             writeln!(f, "at {} ({}, line {number})", frame.member, place.uri)?;
             if position == 0
                 && let Some(hint) = &self.hint
@@ -201,6 +202,8 @@ pub(crate) struct Raised {
     pub(crate) code: ErrorCode,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    /// The object and the property without a value that was read.
+    pub(crate) undefined: Option<(ObjectId, Symbol)>,
     /// It happened inside of a constraint: the type isn't merely another one.
     pub(crate) fatal: bool,
     /// The place in the frame that is being left.
@@ -232,6 +235,7 @@ impl Raised {
             code,
             message: message.into(),
             hint: None,
+            undefined: None,
             fatal: false,
             pending: None,
             frames: Vec::new(),

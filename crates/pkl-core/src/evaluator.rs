@@ -1,13 +1,12 @@
 //! The host's side: an evaluator is built once and evaluates many modules.
 
 use pkl_data::tree::Tree;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use crate::error::{Error, ErrorCode, Failure, SourcePlace, TraceFrame};
-use crate::host::{Limits, ModuleReader, ResourceReader};
+use crate::host::{Dependencies, Limits, ModuleReader, ResourceReader};
 use crate::reader::{
     Allowed, EnvReader, FileReader, LibraryReader, ModulePathReader, PropertyReader, Readers,
 };
@@ -57,6 +56,7 @@ pub struct EvaluatorBuilder {
     allowed_modules: Allowed,
     allowed_resources: Allowed,
     volatile: Vec<String>,
+    dependencies: Option<Box<dyn Dependencies>>,
     limits: Limits,
     trace: Option<TraceSink>,
 }
@@ -81,6 +81,13 @@ impl EvaluatorBuilder {
     pub fn volatile_resource_reader(mut self, reader: impl ResourceReader + 'static) -> Self {
         self.volatile.push(reader.scheme().to_owned());
         self.resource_reader(reader)
+    }
+
+    /// Lets programs name packages in dependency notation (`@name/path`).
+    #[must_use]
+    pub fn dependencies(mut self, dependencies: impl Dependencies + 'static) -> Self {
+        self.dependencies = Some(Box::new(dependencies));
+        self
     }
 
     /// Lets programs read files, all of them or those below a root.
@@ -114,7 +121,7 @@ impl EvaluatorBuilder {
         self.module_reader(reader.clone()).resource_reader(reader)
     }
 
-    /// Which modules may be loaded; all that have a reader, if nothing is said.
+    /// Which modules may be loaded, those given as text among them; all that have a reader, if nothing is said.
     #[must_use]
     pub fn allowed_modules(mut self, allowed: Allowed) -> Self {
         self.allowed_modules = allowed;
@@ -156,6 +163,7 @@ impl EvaluatorBuilder {
                 allowed_modules: self.allowed_modules,
                 allowed_resources: self.allowed_resources,
                 volatile: self.volatile,
+                dependencies: self.dependencies,
             },
             limits: self.limits,
             trace: self.trace,
@@ -189,6 +197,7 @@ impl Evaluator {
             allowed_modules: Allowed::All,
             allowed_resources: Allowed::All,
             volatile: Vec::new(),
+            dependencies: None,
             limits: Limits::default(),
             trace: None,
         }
@@ -249,11 +258,11 @@ impl Evaluator {
         })
     }
 
-    /// The files of `output.files`, by path.
+    /// Paths and contents of the files of `output.files`, in its order.
     ///
     /// # Errors
     /// Why the module can't be loaded or one of its files rendered.
-    pub fn output_files(&self, module: &ModuleSource) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    pub fn output_files(&self, module: &ModuleSource) -> Result<Vec<(String, Vec<u8>)>, Error> {
         self.session(module, |session| {
             let rendered = session.output_files()?;
             Ok(rendered)
@@ -301,9 +310,11 @@ impl Evaluator {
         let mut vm = Vm::new(&self.store, &self.readers, self.limits.clone(), STACK_SIZE, trace);
         let loaded = match module {
             ModuleSource::Uri(uri) => vm.load_module(uri),
-            ModuleSource::Text { uri, text } => {
-                self.store.add(uri, text.as_str().into()).and_then(|ir| vm.load_ir(ir))
-            }
+            ModuleSource::Text { uri, text } => self
+                .readers
+                .check_module(uri)
+                .and_then(|()| self.store.add(uri, text.as_str().into()))
+                .and_then(|ir| vm.load_ir(ir)),
         };
         let object = loaded.and_then(|id| Ok((id, vm.module_object(id)?)));
         let (id, object) = object.map_err(|failure| resolve_error(&self.store, failure))?;

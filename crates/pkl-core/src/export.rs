@@ -2,6 +2,7 @@
 
 use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
 use pkl_data::tree::{ClassName, ErrorNode, IntSeq, MAX_DEPTH, Member, Place, Tree, Typed};
+use pkl_parser::Symbol;
 use std::sync::Arc;
 
 use crate::convert::{Converters, Step};
@@ -25,8 +26,8 @@ pub(crate) enum Export {
 pub(crate) struct Refusal<'r> {
     /// The format's name, if it has no objects with both elements and other members.
     pub(crate) mixed: Option<&'static str>,
-    /// What is wrong with a document of this kind; its members are left out.
-    pub(crate) document: &'r dyn Fn(&Tree) -> Option<RenderError>,
+    /// What is wrong with a value, or with a document, whose members are left out but for one key.
+    pub(crate) render: &'r dyn Fn(&Tree) -> Option<RenderError>,
 }
 
 /// Walks a value.
@@ -67,7 +68,10 @@ impl<'r> Exporter<'r> {
     /// Whether a whole document of this kind is refused.
     fn check_document(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
         let Some(refusal) = &self.refusal else { return Ok(()) };
-        let Some(error) = (refusal.document)(&without_members(vm, value)?) else { return Ok(()) };
+        let Some(error) = (refusal.render)(&without_members(vm, value)?) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedDocument {
+            return Ok(());
+        }
         let sentence = error.message.lines().next().unwrap_or_default();
         let message = if error.message.contains('\n') {
             format!("{sentence}\nValue: {}", vm.show_shallow(value)?)
@@ -75,6 +79,38 @@ impl<'r> Exporter<'r> {
             sentence.to_owned()
         };
         Err(self.refuse(vm, RenderError { message, ..error })?)
+    }
+
+    /// Whether the format has nothing for a value.
+    fn check_value(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let Some(mut error) = (refusal.render)(&without_members(vm, value)?) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedValue {
+            return Ok(());
+        }
+        if let (Value::Pair(_), Some((sentence, _))) = (value, error.message.split_once('\n')) {
+            error.message = format!("{sentence}\nValue: {}", vm.show_shallow(value)?);
+            error.path.clear();
+        }
+        Err(self.refuse(vm, error)?)
+    }
+
+    /// Whether the format has no place for a key of this object or map.
+    fn check_key(&mut self, vm: &mut Vm<'_>, owner: Value, key: &Tree) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let entry = vec![(key.clone(), Tree::Bool(true))];
+        let alone = match without_members(vm, owner)? {
+            Tree::Map(_) => Tree::Map(entry),
+            Tree::Dynamic(_) => Tree::Dynamic(vec![Member::Entry(key.clone(), Tree::Bool(true))]),
+            _ => Tree::Mapping(entry),
+        };
+        let Some(mut error) = (refusal.render)(&alone) else { return Ok(()) };
+        if error.code != RenderErrorCode::UnsupportedKey {
+            return Ok(());
+        }
+        error.path.clear();
+        error.message = with_owner(&error.message, &vm.show_shallow(owner)?);
+        Err(self.refuse(vm, error)?)
     }
 
     /// Whether a `Dynamic` with these members is refused.
@@ -96,19 +132,21 @@ impl<'r> Exporter<'r> {
 
     /// A value, and all values in it, as a tree.
     pub(crate) fn export(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
-        vm.check_stack()?;
-        vm.tick()?;
-        if self.depth >= MAX_DEPTH {
-            return Err(Raised::new(
-                ErrorCode::Render,
-                format!("A value is nested more than {MAX_DEPTH} deep."),
-            ));
-        }
-        self.depth += 1;
-        let value = match &self.converters {
+        let converted = match &self.converters {
             Some(converters) => converters.convert(vm, value, &self.path)?,
             None => value,
         };
+        self.export_converted(vm, converted)
+    }
+
+    fn export_converted(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        vm.check_stack()?;
+        vm.tick()?;
+        if self.depth >= MAX_DEPTH {
+            let message = format!("A value is nested more than {MAX_DEPTH} deep.");
+            return Err(Raised::new(ErrorCode::Render, message));
+        }
+        self.depth += 1;
         if self.depth == 1 && self.path.is_empty() {
             self.check_document(vm, value)?;
         }
@@ -117,17 +155,25 @@ impl<'r> Exporter<'r> {
         tree
     }
 
-    fn member(&mut self, vm: &mut Vm<'_>, step: Step, value: Result<Value>) -> Result<Tree> {
+    /// A member of an object, or of a collection.
+    fn member(
+        &mut self,
+        vm: &mut Vm<'_>,
+        owner: Option<ObjectId>,
+        step: Step,
+        value: Result<Value>,
+    ) -> Result<Tree> {
         let depth = self.depth;
         self.path.push(step);
         let mut result = value.and_then(|value| self.export(vm, value));
         if let Err(error) = &mut result
             && error.code == ErrorCode::UndefinedValue
             && error.hint.is_none()
-            && error.frames.len() <= 1
             && self.mode == Export::Strict
+            && let Some((object, name)) = error.undefined
+            && owner.is_some_and(|owner| vm.shows(owner, object))
         {
-            error.hint = self.rendering_hint(vm);
+            error.hint = self.rendering_hint(vm, name);
         }
         self.path.pop();
         match result {
@@ -139,10 +185,12 @@ impl<'r> Exporter<'r> {
         }
     }
 
-    /// On which way the value that is missing was reached.
-    fn rendering_hint(&self, vm: &mut Vm<'_>) -> Option<String> {
+    /// On which way the value that is missing was reached: it is a property of the object that has the member
+    /// at the end of the path.
+    fn rendering_hint(&self, vm: &mut Vm<'_>, name: Symbol) -> Option<String> {
         let mut path = String::new();
-        for step in &self.path {
+        let owner = &self.path[..self.path.len().saturating_sub(1)];
+        for step in owner.iter().chain([&Step::Property(name)]) {
             match *step {
                 Step::Property(name) => {
                     if !path.is_empty() {
@@ -162,6 +210,9 @@ impl<'r> Exporter<'r> {
     }
 
     fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
+        if may_be_refused(value) {
+            self.check_value(vm, value)?;
+        }
         Ok(match value {
             Value::Null(_) => Tree::Null,
             Value::Bool(value) => Tree::Bool(value),
@@ -178,8 +229,8 @@ impl<'r> Exporter<'r> {
             }
             Value::Pair(id) => {
                 let (first, second) = *vm.heap.pair(id);
-                let first = self.member(vm, Step::Element(0), Ok(first))?;
-                let second = self.member(vm, Step::Element(1), Ok(second))?;
+                let first = self.member(vm, None, Step::Element(0), Ok(first))?;
+                let second = self.member(vm, None, Step::Element(1), Ok(second))?;
                 Tree::Pair(Box::new((first, second)))
             }
             Value::List(id) => {
@@ -193,17 +244,18 @@ impl<'r> Exporter<'r> {
             Value::Map(id) => {
                 let keys = vm.heap.map_keys(id).to_vec();
                 let values = vm.heap.map_values(id).to_vec();
-                let entries = keys.into_iter().zip(values).map(|(key, value)| {
-                    let exported = self.key(vm, key)?;
-                    Ok((exported, self.member(vm, Step::Entry(key), Ok(value))?))
+                let entries = keys.into_iter().zip(values).map(|(key, member)| {
+                    let exported = self.key(vm, value, key)?;
+                    Ok((exported, self.member(vm, None, Step::Entry(key), Ok(member))?))
                 });
                 Tree::Map(entries.collect::<Result<_>>()?)
             }
             Value::Class(id) => Tree::Class(vm.class_name_of(id)),
             Value::TypeAlias(id) => {
                 let alias = vm.heap.alias(id);
-                let module = Arc::clone(&vm.module(alias.module).ir.name);
-                Tree::TypeAlias(ClassName::new(module, vm.text_of(alias.name)))
+                let ir = vm.module(alias.module).ir;
+                let name = ClassName::new(Arc::clone(&ir.name), vm.text_of(alias.name));
+                Tree::TypeAlias(name.at(Arc::clone(&ir.uri)))
             }
             Value::Function(id) => Tree::Function { parameters: vm.heap.function(id).arity },
             Value::Object(object) => self.object(vm, object)?,
@@ -211,15 +263,29 @@ impl<'r> Exporter<'r> {
     }
 
     fn items(&mut self, vm: &mut Vm<'_>, items: &[Value]) -> Result<Vec<Tree>> {
-        items.iter().zip(0..).map(|(&item, index)| self.member(vm, Step::Element(index), Ok(item))).collect()
+        items
+            .iter()
+            .zip(0..)
+            .map(|(&item, index)| self.member(vm, None, Step::Element(index), Ok(item)))
+            .collect()
     }
 
-    /// A key; it is converted by its class only.
-    fn key(&mut self, vm: &mut Vm<'_>, key: Value) -> Result<Tree> {
+    /// A key of an object or map; it is converted by its class only.
+    fn key(&mut self, vm: &mut Vm<'_>, owner: Value, key: Value) -> Result<Tree> {
         let path = std::mem::take(&mut self.path);
-        let exported = self.export(vm, key);
+        let converted = match &self.converters {
+            Some(converters) => converters.convert(vm, key, &[]),
+            None => Ok(key),
+        };
+        let refusal = self.refusal.take();
+        let exported = converted.and_then(|converted| self.export_converted(vm, converted));
+        self.refusal = refusal;
         self.path = path;
-        exported
+        let exported = exported?;
+        if !matches!(exported, Tree::String(_)) {
+            self.check_key(vm, owner, &exported)?;
+        }
+        Ok(exported)
     }
 
     fn object(&mut self, vm: &mut Vm<'_>, object: ObjectId) -> Result<Tree> {
@@ -234,16 +300,20 @@ impl<'r> Exporter<'r> {
         let mut members = Vec::new();
         let listed = vm.members_of(object);
         // All members are evaluated before any of them is gone into.
-        for &(key, place) in &listed {
-            if self.mode == Export::Strict
-                && let Err(error) = vm.force(object, place)
-            {
+        let ordered = vm.are_waiting(&listed).then(|| vm.in_definition_order(object, listed.clone()));
+        let to_force = match (self.mode, &ordered) {
+            (Export::Collecting, _) => &[],
+            (Export::Strict, Some(ordered)) => &ordered[..],
+            (Export::Strict, None) => &listed[..],
+        };
+        for &(key, place) in to_force {
+            if let Err(error) = vm.force(object, place) {
                 let step = match key {
                     MemberKey::Property(name) => Step::Property(name),
                     MemberKey::Entry(key) => Step::Entry(key),
                     MemberKey::Element(index) => Step::Element(index),
                 };
-                return self.member(vm, step, Err(error));
+                return self.member(vm, Some(object), step, Err(error));
             }
         }
         if kind == ObjectKind::Dynamic {
@@ -255,7 +325,7 @@ impl<'r> Exporter<'r> {
             match key {
                 MemberKey::Property(symbol) => {
                     let name = vm.text_of(symbol);
-                    let tree = self.member(vm, Step::Property(symbol), value)?;
+                    let tree = self.member(vm, Some(object), Step::Property(symbol), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Property(name, tree));
                     } else {
@@ -263,8 +333,8 @@ impl<'r> Exporter<'r> {
                     }
                 }
                 MemberKey::Entry(key) => {
-                    let exported = self.key(vm, key)?;
-                    let tree = self.member(vm, Step::Entry(key), value)?;
+                    let exported = self.key(vm, Value::Object(object), key)?;
+                    let tree = self.member(vm, Some(object), Step::Entry(key), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Entry(exported, tree));
                     } else {
@@ -272,7 +342,7 @@ impl<'r> Exporter<'r> {
                     }
                 }
                 MemberKey::Element(index) => {
-                    let tree = self.member(vm, Step::Element(index), value)?;
+                    let tree = self.member(vm, Some(object), Step::Element(index), value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Element(tree));
                     } else {
@@ -288,6 +358,35 @@ impl<'r> Exporter<'r> {
             ObjectKind::Typed => Tree::Typed(Box::new(Typed { class: vm.class_name_of(class), properties })),
         })
     }
+}
+
+/// Whether some format has nothing for values like this one, whatever is in it. Bytes have a place in what is
+/// rendered as it is.
+fn may_be_refused(value: Value) -> bool {
+    match value {
+        Value::Null(_)
+        | Value::Bool(_)
+        | Value::Int(_)
+        | Value::String(_)
+        | Value::Bytes(_)
+        | Value::List(_)
+        | Value::Set(_)
+        | Value::Map(_)
+        | Value::Object(_) => false,
+        Value::Float(value) => !value.is_finite(),
+        _ => true,
+    }
+}
+
+/// A message about a key, of its three lines the second about the object as it is.
+fn with_owner(message: &str, owner: &str) -> String {
+    let mut lines: Vec<String> = message.split('\n').map(str::to_owned).collect();
+    if let [_, shown, .., _] = &mut lines[..]
+        && let Some((label, _)) = shown.split_once(": ")
+    {
+        *shown = format!("{label}: {owner}");
+    }
+    lines.join("\n")
 }
 
 /// A value of the same kind, with nothing in it.

@@ -24,15 +24,33 @@ pub enum ReadError {
     /// The scheme has no patterns.
     #[error("not globbable")]
     NotGlobbable,
+    /// A reader that says itself what went wrong: the whole message of the error.
+    #[error("{message}")]
+    Told {
+        /// The kind of the error.
+        code: ErrorCode,
+        /// What went wrong.
+        message: String,
+        /// What may help.
+        hint: Option<String>,
+    },
 }
 
+const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
+
 impl ReadError {
+    /// Dependency notation where there is no project.
+    pub fn no_project() -> Self {
+        Self::Told { code: ErrorCode::NotFound, message: NO_PROJECT.to_owned(), hint: None }
+    }
+
     pub(crate) fn code(&self) -> ErrorCode {
         match self {
             Self::NotFound => ErrorCode::NotFound,
             Self::Failed(_) => ErrorCode::Unreadable,
             Self::OutsideRoot => ErrorCode::NotAllowed,
             Self::InvalidUri(_) | Self::NotGlobbable => ErrorCode::InvalidUri,
+            Self::Told { code, .. } => *code,
         }
     }
 }
@@ -72,6 +90,23 @@ pub enum Resource {
     Text(Arc<str>),
     /// Contents that a program sees as a `Resource`.
     Bytes(Arc<[u8]>),
+    /// Contents that a program sees as a `Resource` of another URI than the one it asked for.
+    Found {
+        /// Where the contents are.
+        uri: Arc<str>,
+        /// The contents.
+        bytes: Arc<[u8]>,
+    },
+}
+
+/// Finds the packages that dependency notation (`@name/path`) names.
+pub trait Dependencies: Send + Sync {
+    /// What `@name` stands for in the module at `base`: a URI that ends with the hash behind which
+    /// paths in the package follow, as in `package://example.com/birds@1.0.0#`.
+    ///
+    /// # Errors
+    /// There is no such dependency, or it can't be found out.
+    fn locate(&self, base: &str, name: &str) -> Result<String, ReadError>;
 }
 
 /// Reads the resources of one URI scheme.

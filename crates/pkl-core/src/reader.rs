@@ -10,27 +10,59 @@ pub(crate) use uri::{has_scheme, resolve, scheme};
 
 use std::time::Instant;
 
-use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::host::{ModuleReader, ReadError, Resource, ResourceReader};
+use crate::error::{ErrorCode, Failure, Raised};
+use crate::host::{Dependencies, ModuleReader, ReadError, Resource, ResourceReader};
 
-const NO_PROJECT: &str = "Cannot import dependency because there is no project found.\n\nIf you meant to import a path that starts with `@`, prefix the path with `./` (e.g. `import \"./@myPath\").\nIf you meant to import a dependency, ensure that this file is within a directory that contains a PklProject module.";
+pub use pkl_regex::SyntaxError as PatternError;
 
-/// What a URI must begin with to be allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The result of reading something.
+type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Which URIs a program may read. The library is part of the language: `pkl:` is always allowed.
+#[derive(Clone, Debug)]
 pub enum Allowed {
     /// Everything that has a reader.
     All,
     /// What begins with one of these.
     Prefixes(Vec<String>),
+    /// What one of these matches at its beginning; see [`Allowed::patterns`].
+    Patterns(Vec<Pattern>),
 }
 
+/// A regular expression that a URI must match at its beginning.
+#[derive(Clone, Debug)]
+pub struct Pattern(pkl_regex::Regex);
+
 impl Allowed {
-    fn permits(&self, uri: &str) -> bool {
+    /// What one of these regular expressions matches at its beginning, as the official command line takes them.
+    ///
+    /// # Errors
+    /// One of them isn't one.
+    ///
+    /// ```
+    /// use pkl_core::reader::Allowed;
+    ///
+    /// let allowed = Allowed::patterns(["file:", r"https://(www\.)?example\.com/"]).unwrap();
+    /// assert!(allowed.permits("https://example.com/bird.pkl"));
+    /// assert!(!allowed.permits("https://example.org/bird.pkl"));
+    /// assert!(Allowed::patterns(["file:["]).is_err());
+    /// ```
+    pub fn patterns<P: AsRef<str>>(patterns: impl IntoIterator<Item = P>) -> Result<Self, PatternError> {
+        let pattern = |pattern: P| pkl_regex::Regex::new(pattern.as_ref()).map(Pattern);
+        patterns.into_iter().map(pattern).collect::<Result<_, _>>().map(Self::Patterns)
+    }
+
+    /// Whether a URI may be read. What takes a pattern too many steps to tell may not.
+    pub fn permits(&self, uri: &str) -> bool {
+        let matches = |pattern: &Pattern| {
+            let found = pattern.0.match_start(uri, &mut pkl_regex::Budget::default());
+            matches!(found, Ok(Some(_)))
+        };
         match self {
             Self::All => true,
-            // The library is part of the language.
-            Self::Prefixes(_) if uri.starts_with("pkl:") => true,
+            _ if uri.starts_with("pkl:") => true,
             Self::Prefixes(prefixes) => prefixes.iter().any(|prefix| uri.starts_with(prefix.as_str())),
+            Self::Patterns(patterns) => patterns.iter().any(matches),
         }
     }
 }
@@ -43,6 +75,8 @@ pub(crate) struct Readers {
     pub(crate) allowed_resources: Allowed,
     /// Schemes of resources each read of which may give another value.
     pub(crate) volatile: Vec<String>,
+    /// What dependency notation stands for, if there is a project or a reader of packages.
+    pub(crate) dependencies: Option<Box<dyn Dependencies>>,
 }
 
 impl Readers {
@@ -65,11 +99,14 @@ impl Readers {
             let hint = "File URIs must have a path that starts with `/` (e.g. file:/path/to/my_module.pkl).\nTo resolve relative paths, remove the scheme prefix (remove \"file:\").";
             return Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint));
         }
+        if let Some(rest) = uri.strip_prefix("package:") {
+            check_package(uri, rest)?;
+        }
         if has_scheme(uri) {
             return Ok(uri.to_owned());
         }
-        if uri.starts_with('@') {
-            return Err(Raised::new(ErrorCode::NotFound, NO_PROJECT));
+        if let Some(notation) = uri.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         if let Some(rest) = uri.strip_prefix("...") {
             return self.resolve_triple_dot(base, rest);
@@ -80,6 +117,16 @@ impl Readers {
                 format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
             )
         })
+    }
+
+    /// `@name/path`, given without its sign.
+    fn resolve_dependency(&self, base: &str, notation: &str) -> Result<String> {
+        let Some(dependencies) = &self.dependencies else {
+            return Err(refused("module", base, &ReadError::no_project()));
+        };
+        let (name, path) = notation.split_once('/').unwrap_or((notation, ""));
+        let package = dependencies.locate(base, name).map_err(|error| refused("module", base, &error))?;
+        Ok(format!("{package}{}", uri::normalise(&format!("/{path}"))))
     }
 
     /// `.../path`: the first that exists among `../path`, `../../path` and so on.
@@ -106,14 +153,20 @@ impl Readers {
         Err(Raised::new(ErrorCode::NotFound, message))
     }
 
+    /// Whether a module may be loaded, wherever its text is from.
+    pub(crate) fn check_module(&self, uri: &str) -> Result<()> {
+        if self.allowed_modules.permits(uri) {
+            return Ok(());
+        }
+        let message = format!(
+            "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
+        );
+        Err(Raised::new(ErrorCode::NotAllowed, message))
+    }
+
     /// The text of a module.
     pub(crate) fn read_module(&self, uri: &str) -> Result<String> {
-        if !self.allowed_modules.permits(uri) {
-            let message = format!(
-                "Refusing to load module `{uri}` because it does not match any entry in the module allowlist (`--allowed-modules`)."
-            );
-            return Err(Raised::new(ErrorCode::NotAllowed, message));
-        }
+        self.check_module(uri)?;
         let Some(reader) = self.module_reader(uri) else {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("module", uri)));
         };
@@ -121,10 +174,13 @@ impl Readers {
     }
 
     /// The absolute form of a resource's URI as written in the module `base`.
-    pub(crate) fn resolve_resource(base: &str, uri: &str) -> Result<String> {
+    pub(crate) fn resolve_resource(&self, base: &str, uri: &str) -> Result<String> {
         if has_scheme(uri) {
             check_syntax(uri)?;
             return Ok(uri.to_owned());
+        }
+        if let Some(notation) = uri.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         resolve(base, uri).ok_or_else(|| {
             Raised::new(
@@ -164,7 +220,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = Self::resolve_pattern(base, pattern)?;
+        let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -181,7 +237,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = Self::resolve_pattern(base, pattern)?;
+        let absolute = self.resolve_pattern(base, pattern)?;
         let Some(reader) = self.resource_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -194,9 +250,12 @@ impl Readers {
         glob::expand(&request, &|uri| reader.list(uri))
     }
 
-    fn resolve_pattern(base: &str, pattern: &str) -> Result<String> {
+    fn resolve_pattern(&self, base: &str, pattern: &str) -> Result<String> {
         if has_scheme(pattern) {
             return Ok(pattern.to_owned());
+        }
+        if let Some(notation) = pattern.strip_prefix('@') {
+            return self.resolve_dependency(base, notation);
         }
         resolve(base, pattern).ok_or_else(|| {
             Raised::new(
@@ -205,6 +264,20 @@ impl Readers {
             )
         })
     }
+}
+
+/// Whether a package's URI says which version is meant: `//host/path@1.2.3`.
+fn check_package(uri: &str, rest: &str) -> Result<()> {
+    let address = rest.split('#').next().unwrap_or(rest).trim_start_matches("//");
+    let path = address.find('/').map_or("", |start| &address[start..]);
+    if path.split_once('@').is_some_and(|(_, version)| !version.is_empty()) {
+        return Ok(());
+    }
+    let message = format!("Module URI `{uri}` has invalid syntax.");
+    let hint = format!(
+        "Invalid path `{path}`.\n\nA package URI must have its path suffixed by its version (e.g. `package://example.com/my/package@1.0.0`)."
+    );
+    Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint))
 }
 
 /// Whether a resource's absolute URI is one.
@@ -247,7 +320,17 @@ fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
         ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
         ReadError::NotGlobbable => return glob::refused(uri, error),
         ReadError::Failed(reason) => format!("I/O error loading {what} `{uri}`.\n{reason}"),
-        ReadError::InvalidUri(reason) => format!("{what} URI `{uri}` has invalid syntax.\n\n{reason}"),
+        ReadError::InvalidUri(_) => {
+            let what = if what == "module" { "Module" } else { "Resource" };
+            format!("{what} URI `{uri}` has invalid syntax.")
+        }
+        ReadError::Told { message, .. } => message.clone(),
     };
-    Raised::new(error.code(), message)
+    let raised = Raised::new(error.code(), message);
+    match error {
+        ReadError::InvalidUri(hint) | ReadError::Told { hint: Some(hint), .. } => {
+            raised.with_hint(hint.clone())
+        }
+        _ => raised,
+    }
 }

@@ -1,7 +1,6 @@
 //! One evaluation seen from outside: values as handles, read when they are asked for.
 
 use pkl_data::tree::{ClassName, Tree};
-use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorCode, Failure, Raised, SourcePlace};
 use crate::evaluator::{resolve_error, source_place};
@@ -35,7 +34,14 @@ impl<'s, 'ir> Session<'s, 'ir> {
         Self { vm, module, object }
     }
 
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Vm<'ir>) -> Result<T, Failure>) -> Result<T, Error> {
+    pub(crate) fn vm(&mut self) -> &mut Vm<'ir> {
+        self.vm
+    }
+
+    pub(crate) fn attempt<T>(
+        &mut self,
+        work: impl FnOnce(&mut Vm<'ir>) -> Result<T, Failure>,
+    ) -> Result<T, Error> {
         let result = self.vm.attempt(work);
         result.map_err(|failure| resolve_error(self.vm.store, failure))
     }
@@ -43,6 +49,16 @@ impl<'s, 'ir> Session<'s, 'ir> {
     /// The evaluated module.
     pub fn module(&self) -> Handle {
         Handle(Value::Object(self.object))
+    }
+
+    /// The evaluated module's name.
+    pub fn name(&self) -> &str {
+        &self.vm.module(self.module).ir.name
+    }
+
+    /// The evaluated module's URI.
+    pub fn uri(&self) -> &str {
+        &self.vm.module(self.module).ir.uri
     }
 
     /// An expression in the module's scope.
@@ -176,21 +192,21 @@ impl<'s, 'ir> Session<'s, 'ir> {
         })
     }
 
-    /// The files of `output.files`, by path.
+    /// Paths and contents of the files of `output.files`, in its order.
     ///
     /// # Errors
     /// Why one of them can't be evaluated.
-    pub fn output_files(&mut self) -> Result<BTreeMap<String, Vec<u8>>, Error> {
+    pub fn output_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
         let module = self.object;
         self.attempt(|vm| {
             let output = vm.read_property(Value::Object(module), vm.words.output)?;
             let files = vm.read_property(output, vm.words.files)?;
-            let Value::Object(files) = files else { return Ok(BTreeMap::new()) };
-            let mut rendered = BTreeMap::new();
+            let Value::Object(files) = files else { return Ok(Vec::new()) };
+            let mut rendered = Vec::new();
             for (path, file) in vm.entries(files)? {
                 let path = vm.host_text(path)?;
                 let bytes = vm.output_bytes(file)?;
-                rendered.insert(path, bytes);
+                rendered.push((path, bytes));
             }
             Ok(rendered)
         })
@@ -222,11 +238,6 @@ impl Vm<'_> {
 
     /// The name of a class outside of the evaluation.
     pub(crate) fn class_name_of(&self, class: crate::value::ClassId) -> ClassName {
-        let record = self.heap.class(class);
-        let module = std::sync::Arc::clone(&self.module(record.module).ir.name);
-        match record.kind {
-            crate::heap::ClassKind::Module => ClassName::module(module),
-            crate::heap::ClassKind::Declared => ClassName::new(module, self.text_of(record.name)),
-        }
+        self.heap.class(class).full_name.clone()
     }
 }

@@ -11,7 +11,7 @@ use crate::ir::{
     Body, ClassIr, ClassMembers, Code, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
     ModuleIr, Parameter, Scope,
 };
-use crate::lower::{self, Context, Numbers, Words};
+use crate::lower::{self, Arguments, Context, Numbers, Words};
 use crate::stdlib;
 
 /// A module's URI and text.
@@ -160,7 +160,13 @@ impl Store {
     }
 
     pub(crate) fn body<'a>(&self, lazy: &'a LazyBody) -> &'a Body {
-        lazy.body.get_or_init(|| lower::lower_body(self.context(lazy.module), lazy))
+        lazy.body.get_or_init(|| lower::lower_body(self.context(lazy.module), lazy, Arguments::Given))
+    }
+
+    /// A body with parameters that amends something other than a function.
+    pub(crate) fn unapplied_body<'a>(&self, lazy: &'a LazyBody) -> &'a Body {
+        let lower = || lower::lower_body(self.context(lazy.module), lazy, Arguments::Missing);
+        lazy.unapplied.get_or_init(|| Box::new(lower()))
     }
 
     pub(crate) fn member_code<'a>(&self, member: &'a Member) -> &'a Code {

@@ -60,9 +60,10 @@ fn builder(case: &Case, render: &Render) -> EvaluatorBuilder {
         .environment(options.environment.clone())
         .properties(properties)
         .module_path(directories)
-        .allowed_resources(Allowed::Prefixes(resources));
+        .allowed_resources(Allowed::patterns(resources).expect("a case has patterns"));
     if !options.allowed_modules.is_empty() {
-        builder = builder.allowed_modules(Allowed::Prefixes(options.allowed_modules.clone()));
+        let allowed = Allowed::patterns(&options.allowed_modules).expect("a case has patterns");
+        builder = builder.allowed_modules(allowed);
     }
     builder
 }
@@ -74,9 +75,10 @@ fn produce(evaluator: &Evaluator, case: &Case, render: &Render) -> Result<Produc
         Render::Expression(text) => {
             evaluator.expression_text(&module, text).map(|text| Produced::Text(text.into_bytes()))
         }
-        Render::Files => {
-            evaluator.output_files(&module).map(|files| Produced::Files(files.into_iter().collect()))
-        }
+        Render::Files => evaluator.output_files(&module).map(|mut files| {
+            files.sort();
+            Produced::Files(files)
+        }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The session API: values as handles, places, and the collecting export.
 
+use pkl_core::reader::Allowed;
 use pkl_core::{Error, Evaluator, ModuleSource, Session};
 use pkl_data::tree::{ClassName, Tree};
 
@@ -79,4 +80,56 @@ fn a_collecting_export_goes_on_after_an_error() {
     assert_eq!((&*error.code, &*error.message), ("thrown", "no"));
     assert_eq!(error.place.as_ref().map(|place| place.line), Some(3));
     assert_eq!(members[1].value(), &Tree::Int(2));
+}
+
+/// A network in which there is one host.
+struct Web;
+
+impl pkl_core::host::ModuleReader for Web {
+    fn scheme(&self) -> &'static str {
+        "https"
+    }
+
+    fn read(&self, uri: &str) -> Result<String, pkl_core::host::ReadError> {
+        match uri {
+            "https://example.com/birds/dodo.pkl" => {
+                Ok("import \"name.pkl\" as other\nname = other.value".to_owned())
+            }
+            "https://example.com/birds/name.pkl" => Ok("value = \"Dodo\"".to_owned()),
+            _ => Err(pkl_core::host::ReadError::NotFound),
+        }
+    }
+}
+
+#[test]
+fn a_host_may_give_a_client_for_the_network() {
+    let module = ModuleSource::text("bird = import(\"https://example.com/birds/dodo.pkl\").name");
+    let read = |evaluator: Evaluator| evaluator.evaluate_expression(&module, "bird");
+    assert_eq!(
+        read(Evaluator::builder().module_reader(Web).build()).expect("it is there"),
+        Tree::string("Dodo")
+    );
+    let without = read(Evaluator::builder().build()).expect_err("there is no network");
+    assert_eq!(without.code, pkl_core::ErrorCode::NotFound);
+    let allowed = Allowed::patterns(["repl:", r"https://[^/]+/birds/d"]).expect("patterns");
+    let confined = read(Evaluator::builder().module_reader(Web).allowed_modules(allowed).build());
+    assert_eq!(confined.expect_err("the second module isn't allowed").code, pkl_core::ErrorCode::NotAllowed);
+}
+
+#[test]
+fn a_module_given_as_text_must_be_allowed_too() {
+    let allowed = Allowed::patterns(["file:"]).expect("a pattern");
+    let evaluator = Evaluator::builder().allowed_modules(allowed).build();
+    let error = evaluator.output_text(&ModuleSource::text("x = 1")).expect_err("it isn't allowed");
+    assert_eq!(error.code, pkl_core::ErrorCode::NotAllowed);
+}
+
+#[test]
+fn files_are_in_the_order_of_the_program() {
+    let module = ModuleSource::text(
+        "output { files { [\"z\"] { text = \"1\" }; [\"a/b\"] { text = \"2\" }; [\"m\"] { text = \"3\" } } }",
+    );
+    let files = Evaluator::builder().build().output_files(&module).expect("the program is right");
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["z", "a/b", "m"]);
 }

@@ -41,3 +41,14 @@ fn diff(expected: &str, ours: &str) -> Vec<String> {
     }
     differing
 }
+
+#[test]
+fn the_inventory_is_what_the_official_evaluator_says() {
+    let Some(oracle) = pkl_corpus::named_oracle() else { return };
+    let oracle = pkl_corpus::Oracle::at(&oracle).expect("it is of the version that is followed");
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inventory");
+    let ran = oracle.evaluate_file(&directory.join("dump.pkl")).expect("it runs");
+    let expected = std::fs::read_to_string(directory.join("inventory.txt")).expect("the inventory is text");
+    let differing = diff(&expected, &String::from_utf8_lossy(&ran.stdout));
+    assert!(differing.is_empty(), "stored (-) and official (+):\n{}", differing.join("\n"));
+}

@@ -18,6 +18,8 @@ const VERSION: &str = "Pkl 0.30.2 ";
 const VARIABLE: &str = "PKL_ORACLE";
 /// No case may take longer.
 const DEADLINE: Duration = Duration::from_secs(20);
+/// No program of many modules may take longer.
+const LONG_DEADLINE: Duration = Duration::from_secs(300);
 /// How often it is looked whether a process has ended.
 const POLL: Duration = Duration::from_millis(1);
 
@@ -98,6 +100,11 @@ impl Oracle {
         Self::at(&binary)
     }
 
+    /// Where it is.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// Evaluates a module to text, whatever it comes to.
     ///
     /// # Errors
@@ -105,7 +112,17 @@ impl Oracle {
     pub fn evaluate_file(&self, module: &Path) -> std::io::Result<Output> {
         let mut command = self.command(module.parent().unwrap_or(Path::new(".")));
         command.args(["eval", "--color", "never", "--no-cache", "--no-project", "--"]).arg(module);
-        finish(&mut command)
+        finish(&mut command, DEADLINE)
+    }
+
+    /// Evaluates a module and renders it in a format, whatever it comes to.
+    ///
+    /// # Errors
+    /// If the binary can't be run, or doesn't end in time.
+    pub fn evaluate_as(&self, module: &Path, format: &str) -> std::io::Result<Output> {
+        let mut command = self.command(module.parent().unwrap_or(Path::new(".")));
+        command.args(["eval", "--color", "never", "--no-cache", "--no-project", "--format", format, "--"]);
+        finish(command.arg(module), LONG_DEADLINE)
     }
 
     /// A command that evaluates with this binary and with nothing of the user's environment.
@@ -147,7 +164,7 @@ impl Oracle {
             Render::Expression(text) => command.args(["--expression", text]),
         };
         command.arg("--").arg(&case.path);
-        finish(&mut command).map_err(|error| NoVerdict { reason: error.to_string() })
+        finish(&mut command, DEADLINE).map_err(|error| NoVerdict { reason: error.to_string() })
     }
 }
 
@@ -171,10 +188,10 @@ impl Engine for Oracle {
 }
 
 /// Runs a command to its end, but not past the deadline: the binary's own limit misses some loops.
-fn finish(command: &mut Command) -> std::io::Result<Output> {
+fn finish(command: &mut Command, limit: Duration) -> std::io::Result<Output> {
     let (mut stdout, mut stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut child = command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn()?;
-    let deadline = Instant::now() + DEADLINE;
+    let deadline = Instant::now() + limit;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;

@@ -3,6 +3,7 @@
 //! Each format has a module with its options and two functions: `value` renders a fragment,
 //! `document` a whole file. Converters were applied when the value was exported.
 
+pub mod binary;
 pub mod json;
 pub mod jsonnet;
 pub mod pcf;

@@ -120,8 +120,8 @@ impl Typed {
     }
 }
 
-/// The name of a class or type alias.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The name of a class or type alias. Names are the same whatever their modules' addresses are.
+#[derive(Clone, Debug)]
 pub struct ClassName {
     /// The name of the module that declares it, as `pkl.base` or `com.example.Birds`.
     pub module: Arc<str>,
@@ -129,19 +129,36 @@ pub struct ClassName {
     pub name: Arc<str>,
     /// Whether this is the class of the module itself.
     pub is_module_class: bool,
+    /// The module's URI; empty if it isn't known.
+    pub uri: Arc<str>,
 }
+
+impl PartialEq for ClassName {
+    fn eq(&self, other: &Self) -> bool {
+        let this = (&self.module, &self.name, self.is_module_class);
+        this == (&other.module, &other.name, other.is_module_class)
+    }
+}
+
+impl Eq for ClassName {}
 
 impl ClassName {
     /// A class or alias declared in a module.
     pub fn new(module: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
-        Self { module: module.into(), name: name.into(), is_module_class: false }
+        Self { module: module.into(), name: name.into(), is_module_class: false, uri: Arc::default() }
     }
 
     /// The class of a module.
     pub fn module(module: impl Into<Arc<str>>) -> Self {
         let module = module.into();
         let name = module.rsplit('.').next().unwrap_or_default().into();
-        Self { module, name, is_module_class: true }
+        Self { module, name, is_module_class: true, uri: Arc::default() }
+    }
+
+    /// The name with the URI of its module.
+    #[must_use]
+    pub fn at(self, uri: impl Into<Arc<str>>) -> Self {
+        Self { uri: uri.into(), ..self }
     }
 
     /// Whether it is this class of this module.
@@ -229,6 +246,31 @@ impl Tree {
             Some(Self::String(text)) => Some(text),
             _ => None,
         }
+    }
+
+    /// The bytes that stand in for a `RenderDirective` where a format is one of bytes.
+    pub fn render_directive_bytes(&self) -> Option<&[u8]> {
+        let Self::Typed(typed) = self else { return None };
+        if !typed.class.is("pkl.base", "RenderDirective") {
+            return None;
+        }
+        match typed.property("bytes") {
+            Some(Self::Bytes(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// What a `PcfRenderDirective` says: the value, and the text before and after it.
+    pub fn pcf_directive(&self) -> Option<(&str, &Self, &str)> {
+        let Self::Typed(typed) = self else { return None };
+        if !typed.class.is("pkl.base", "PcfRenderDirective") {
+            return None;
+        }
+        let text = |name| match typed.property(name) {
+            Some(Self::String(text)) => &**text,
+            _ => "",
+        };
+        Some((text("before"), typed.property("value")?, text("after")))
     }
 }
 

@@ -65,10 +65,10 @@ fn stats(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
     let seeds: Vec<u64> = (options.first..options.first + options.programs).collect();
     let (mut parts, mut failed, mut silent) = (0, 0, 0);
-    let mut messages: BTreeMap<String, usize> = BTreeMap::new();
+    let mut messages: BTreeMap<String, (usize, u64)> = BTreeMap::new();
     for seeds in seeds.chunks(100) {
         let programs: Vec<Program> = seeds.iter().map(|seed| program(&mut Choices::random(*seed))).collect();
-        for answer in oracle.answers(&programs) {
+        for (seed, answer) in seeds.iter().zip(oracle.answers(&programs)) {
             let Answer::Text(text) = answer else {
                 silent += 1;
                 continue;
@@ -78,15 +78,16 @@ fn stats(options: &Search) -> ExitCode {
                 if let Some(message) = part.trim_start().strip_prefix("!! ") {
                     failed += 1;
                     let kind = message.split(['`', '.', ':', '"']).next().unwrap_or_default();
-                    *messages.entry(kind.to_owned()).or_default() += 1;
+                    messages.entry(kind.to_owned()).or_insert((0, *seed)).0 += 1;
                 }
             }
         }
     }
-    let mut messages: Vec<_> = messages.into_iter().map(|(message, count)| (count, message)).collect();
+    let mut messages: Vec<_> =
+        messages.into_iter().map(|(message, (count, seed))| (count, seed, message)).collect();
     messages.sort_unstable_by(|left, right| right.cmp(left));
-    for (count, message) in messages.iter().take(40) {
-        println!("{count:6}  {message}");
+    for (count, seed, message) in messages.iter().take(40) {
+        println!("{count:6}  {message} (seed {seed})");
     }
     println!("{} programs, {silent} without a verdict, {parts} parts, {failed} of them errors", seeds.len());
     ExitCode::SUCCESS

@@ -21,6 +21,9 @@ pub struct Interner {
     table: RwLock<Table>,
 }
 
+/// For how many names there is room at first: a few more than the standard library has.
+const NAMES: usize = 1700;
+
 #[derive(Debug, Default)]
 struct Table {
     symbols: FxHashMap<Arc<str>, Symbol>,
@@ -30,7 +33,8 @@ struct Table {
 impl Interner {
     /// A table without names.
     pub fn new() -> Self {
-        Self::default()
+        let symbols = FxHashMap::with_capacity_and_hasher(NAMES, rustc_hash::FxBuildHasher);
+        Self { table: RwLock::new(Table { symbols, texts: Vec::with_capacity(NAMES) }) }
     }
 
     /// The symbol of `text`, made at its first use.

@@ -24,7 +24,8 @@ impl fmt::Display for SyntaxError {
         if let Some(index) = self.index
             && index < self.pattern.chars().count()
         {
-            write!(f, "\n{:index$}^", "")?;
+            // A width that is given to `write!` must be small.
+            write!(f, "\n{}^", " ".repeat(index))?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! release builds, the median of several runs. Measured, never asserted.
 
 mod every_type;
+pub(crate) mod pkl;
 
 use crate::{TaskError, output, root};
 use std::fmt::Write as _;
@@ -38,7 +39,7 @@ pub(crate) fn run(write: bool) -> Result<(), TaskError> {
     }
     print!("{report}");
     if write {
-        insert(&report)?;
+        insert_between(BEGIN, END, &report)?;
     }
     Ok(())
 }
@@ -106,13 +107,14 @@ fn millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-fn insert(report: &str) -> Result<(), TaskError> {
+/// Puts a report between its markers in the document.
+fn insert_between(begin: &str, end: &str, report: &str) -> Result<(), TaskError> {
     let path = root().join("docs/performance.md");
     let failed = |source| TaskError::File { path: path.display().to_string(), source };
     let page = std::fs::read_to_string(&path).map_err(failed)?;
-    let (Some(begin), Some(end)) = (page.find(BEGIN), page.find(END)) else {
+    let (Some(at), Some(until)) = (page.find(begin), page.find(end)) else {
         return Err(failed(std::io::Error::other("the markers for the figures are missing")));
     };
-    let page = format!("{}{}{}", &page[..begin + BEGIN.len()], report, &page[end..]);
+    let page = format!("{}{}{}", &page[..at + begin.len()], report, &page[until..]);
     std::fs::write(&path, page).map_err(failed)
 }

@@ -76,11 +76,11 @@ pub(crate) struct PklModules {
 /// What programs may read, and how long they may take.
 #[derive(Debug, Args)]
 pub(crate) struct PklHost {
-    /// What the URIs of modules may begin with, separated by commas
-    #[arg(long, value_name = "PREFIXES", value_delimiter = ',')]
+    /// Regular expressions for modules' URIs, separated by commas
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
     pub(crate) allowed_modules: Option<Vec<String>>,
-    /// What the URIs of resources may begin with, separated by commas
-    #[arg(long, value_name = "PREFIXES", value_delimiter = ',')]
+    /// Regular expressions for resources' URIs, separated by commas
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
     pub(crate) allowed_resources: Option<Vec<String>>,
     /// Read only files below this directory
     #[arg(long, value_name = "DIRECTORY")]

@@ -87,6 +87,9 @@ fn outputs_of_several_modules_are_separated() {
 fn a_module_comes_from_standard_input_or_a_uri() {
     let home = home();
     assert_eq!(home.run_fed(&["pkl", "eval", "-"], b"x = 1 + 1").ok().stdout, "x = 2\n");
+    let confined = |allowed| home.run_fed(&["pkl", "eval", "--allowed-modules", allowed, "-"], b"x = 1 + 1");
+    assert_eq!(confined("repl:text$").ok().stdout, "x = 2\n");
+    assert!(confined("file:").exits(1).stderr.contains("Refusing to load module `repl:text`"));
     let uri = format!("file://{}", home.path().join("aviary.pkl").display());
     assert_eq!(pkl(&home, &["eval", &uri]).ok().stdout, "keeps = \"Dodo\"\n");
     let ran = pkl(&home, &["eval", "--module-path", ".", "modulepath:/aviary.pkl"]).ok();
@@ -127,7 +130,6 @@ fn what_is_not_supported_is_refused_by_name() {
         "eval --project-dir . bird.pkl",
         "eval --trace-mode pretty bird.pkl",
         "eval --module-path birds.zip bird.pkl",
-        "eval --allowed-modules (file|pkl): bird.pkl",
         "eval package://example.com/birds@1.0.0#/bird.pkl",
         "eval @birds/bird.pkl",
         "analyze imports -",
@@ -164,11 +166,17 @@ fn reading_is_confined_to_what_is_allowed() {
         "eval --root-dir cage bird.pkl",
         "eval --root-dir cage cage/in.pkl",
         "eval --allowed-modules pkl: bird.pkl",
+        "eval --allowed-modules file:.*/cage/ bird.pkl",
+        "eval --allowed-modules file:.*/cage/ cage/in.pkl",
         "eval --allowed-resources prop: -x read(\"env:HOME\") bird.pkl",
+        "eval --allowed-resources env:(PATH|USER)$ -x read(\"env:HOME\") bird.pkl",
     ] {
         let ran = pkl(&home, &line.split(' ').collect::<Vec<_>>()).exits(1);
         assert!(ran.stderr.contains("Refusing to"), "{line}: {}", ran.stderr);
     }
+    pkl(&home, &["eval", "--allowed-modules", "(file|pkl):", "bird.pkl"]).ok();
+    let ran = pkl(&home, &["eval", "--allowed-modules", "file:[", "bird.pkl"]).exits(1);
+    assert!(ran.stderr.contains("`--allowed-modules` has an invalid pattern"), "{}", ran.stderr);
     home.write("cage/song.pkl", "song = read(\"note.txt\").text\n");
     let ran = pkl(&home, &["eval", "-w", "cage", "--root-dir", ".", "-x", "song", "song.pkl"]).ok();
     assert_eq!(ran.stdout, "sings");

@@ -4,6 +4,7 @@
 use hashbrown::HashTable;
 
 use super::Heap;
+use super::arena::Arena;
 use crate::value::{ListId, MapId, SetId, Value};
 
 #[derive(Clone, Copy)]
@@ -65,11 +66,11 @@ impl MapBuffer {
 /// All collections of one evaluation.
 #[derive(Default)]
 pub(super) struct Collections {
-    lists: Vec<ListView>,
-    list_buffers: Vec<Vec<Value>>,
-    sets: Vec<MapView>,
-    maps: Vec<MapView>,
-    map_buffers: Vec<MapBuffer>,
+    lists: Arena<ListView>,
+    list_buffers: Arena<Vec<Value>>,
+    sets: Arena<MapView>,
+    maps: Arena<MapView>,
+    map_buffers: Arena<MapBuffer>,
 }
 
 fn narrow(number: usize) -> u32 {
@@ -78,8 +79,8 @@ fn narrow(number: usize) -> u32 {
 
 impl Heap<'_> {
     pub(crate) fn list(&self, id: ListId) -> &[Value] {
-        let view = self.collections.lists[id.index()];
-        &self.collections.list_buffers[view.buffer as usize][view.start as usize..][..view.len as usize]
+        let view = *self.collections.lists.get(id.index());
+        &self.collections.list_buffers.get(view.buffer as usize)[view.start as usize..][..view.len as usize]
     }
 
     pub(crate) fn add_list(&mut self, items: Vec<Value>) -> ListId {
@@ -97,7 +98,7 @@ impl Heap<'_> {
 
     /// A part of a list, sharing its items.
     pub(crate) fn slice_list(&mut self, id: ListId, start: usize, len: usize) -> ListId {
-        let view = self.collections.lists[id.index()];
+        let view = *self.collections.lists.get(id.index());
         debug_assert!(start + len <= view.len as usize);
         self.bytes += size_of::<ListView>();
         self.push_list_view(ListView { start: view.start + narrow(start), len: narrow(len), ..view })
@@ -105,8 +106,8 @@ impl Heap<'_> {
 
     /// A list with more items at its end.
     pub(crate) fn extend_list(&mut self, id: ListId, items: &[Value]) -> ListId {
-        let view = self.collections.lists[id.index()];
-        let buffer = &mut self.collections.list_buffers[view.buffer as usize];
+        let view = *self.collections.lists.get(id.index());
+        let buffer = self.collections.list_buffers.get_mut(view.buffer as usize);
         self.bytes += size_of_val(items) + size_of::<ListView>();
         if buffer.len() == (view.start + view.len) as usize {
             buffer.extend_from_slice(items);
@@ -120,20 +121,20 @@ impl Heap<'_> {
 
     /// The items of a set in order.
     pub(crate) fn set(&self, id: SetId) -> &[Value] {
-        let view = self.collections.sets[id.index()];
-        &self.collections.map_buffers[view.buffer as usize].keys[..view.len as usize]
+        let view = *self.collections.sets.get(id.index());
+        &self.collections.map_buffers.get(view.buffer as usize).keys[..view.len as usize]
     }
 
     /// The keys of a map in order.
     pub(crate) fn map_keys(&self, id: MapId) -> &[Value] {
-        let view = self.collections.maps[id.index()];
-        &self.collections.map_buffers[view.buffer as usize].keys[..view.len as usize]
+        let view = *self.collections.maps.get(id.index());
+        &self.collections.map_buffers.get(view.buffer as usize).keys[..view.len as usize]
     }
 
     /// The values of a map in the order of its keys.
     pub(crate) fn map_values(&self, id: MapId) -> &[Value] {
-        let view = self.collections.maps[id.index()];
-        &self.collections.map_buffers[view.buffer as usize].values[..view.len as usize]
+        let view = *self.collections.maps.get(id.index());
+        &self.collections.map_buffers.get(view.buffer as usize).values[..view.len as usize]
     }
 
     pub(crate) fn add_set_buffer(&mut self, buffer: MapBuffer) -> SetId {
@@ -157,37 +158,39 @@ impl Heap<'_> {
 
     /// Where keys of a set with this hash are.
     pub(crate) fn set_candidates(&self, id: SetId, hash: u64) -> impl Iterator<Item = (usize, Value)> {
-        self.view_candidates(self.collections.sets[id.index()], hash)
+        self.view_candidates(*self.collections.sets.get(id.index()), hash)
     }
 
     /// Where keys of a map with this hash are.
     pub(crate) fn map_candidates(&self, id: MapId, hash: u64) -> impl Iterator<Item = (usize, Value)> {
-        self.view_candidates(self.collections.maps[id.index()], hash)
+        self.view_candidates(*self.collections.maps.get(id.index()), hash)
     }
 
     fn view_candidates(&self, view: MapView, hash: u64) -> impl Iterator<Item = (usize, Value)> {
         let len = view.len as usize;
-        self.collections.map_buffers[view.buffer as usize]
+        self.collections
+            .map_buffers
+            .get(view.buffer as usize)
             .candidates(hash)
             .filter(move |(position, _)| *position < len)
     }
 
     /// A set with one more item, known to be absent.
     pub(crate) fn grow_set(&mut self, id: SetId, hash: u64, item: Value) -> SetId {
-        let view = self.grow_view(self.collections.sets[id.index()], hash, item, None);
+        let view = self.grow_view(*self.collections.sets.get(id.index()), hash, item, None);
         self.collections.sets.push(view);
         SetId::at(self.collections.sets.len() - 1)
     }
 
     /// A map with one more entry whose key is known to be absent.
     pub(crate) fn grow_map(&mut self, id: MapId, hash: u64, key: Value, value: Value) -> MapId {
-        let view = self.grow_view(self.collections.maps[id.index()], hash, key, Some(value));
+        let view = self.grow_view(*self.collections.maps.get(id.index()), hash, key, Some(value));
         self.collections.maps.push(view);
         MapId::at(self.collections.maps.len() - 1)
     }
 
     fn grow_view(&mut self, view: MapView, hash: u64, key: Value, value: Option<Value>) -> MapView {
-        let buffer = &mut self.collections.map_buffers[view.buffer as usize];
+        let buffer = self.collections.map_buffers.get_mut(view.buffer as usize);
         self.bytes += size_of::<Value>() * 2 + 16 + size_of::<MapView>();
         if buffer.len() == view.len as usize {
             buffer.push(hash, key, value);
@@ -200,7 +203,7 @@ impl Heap<'_> {
 
     /// A copy of a map to be changed.
     pub(crate) fn copy_map(&self, id: MapId) -> MapBuffer {
-        let view = self.collections.maps[id.index()];
-        self.collections.map_buffers[view.buffer as usize].prefix(view.len as usize)
+        let view = *self.collections.maps.get(id.index());
+        self.collections.map_buffers.get(view.buffer as usize).prefix(view.len as usize)
     }
 }

@@ -1,5 +1,6 @@
 //! The contents of values: typed arenas, dropped whole when the evaluation ends, their bytes counted.
 
+mod arena;
 mod collections;
 mod objects;
 mod shapes;
@@ -7,21 +8,28 @@ mod strings;
 
 pub(crate) use collections::MapBuffer;
 pub(crate) use objects::{
-    Cache, Class, ClassKind, ClassMethod, ClassProperty, Env, Function, FunctionKind, Items, Object, Order,
-    Role, Slot, TypeAlias,
+    Cache, Class, ClassKind, ClassMethod, ClassProperty, Function, FunctionKind, Items, Object, Order, Role,
+    Sharing, Slot, TypeAlias,
 };
 pub(crate) use shapes::{PropertyKey, Shapes};
 
+use arena::{Arena, Run, Runs};
 use pkl_data::units::{DataSize, Duration};
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-use crate::mutants::mutant;
 use crate::value::{
     BytesId, ClassId, DataSizeId, DurationId, EnvId, FunctionId, IntSeqId, ItemsId, NullId, ObjectId, PairId,
     RegexId, TypeAliasId, Value,
 };
+
+/// Variables that a body or function sees, kept beyond their frame.
+#[derive(Debug)]
+struct Env {
+    parent: Option<EnvId>,
+    values: Run,
+}
 
 /// `IntSeq(start, end).step(step)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,22 +97,23 @@ pub(crate) struct Heap<'ir> {
     bytes: usize,
     strings: strings::Strings,
     collections: collections::Collections,
-    pub(crate) byte_strings: Vec<Arc<[u8]>>,
-    durations: Vec<Duration>,
-    data_sizes: Vec<DataSize>,
-    pairs: Vec<(Value, Value)>,
-    int_seqs: Vec<IntSeq>,
-    regexes: Vec<Regex>,
+    byte_strings: Arena<Arc<[u8]>>,
+    durations: Arena<Duration>,
+    data_sizes: Arena<DataSize>,
+    pairs: Arena<(Value, Value)>,
+    int_seqs: Arena<IntSeq>,
+    regexes: Arena<Regex>,
     /// The expressions by their patterns: a constraint compiles its own only once.
     regex_of: FxHashMap<Arc<str>, RegexId>,
-    nulls: Vec<Value>,
-    objects: Vec<Object<'ir>>,
-    slots: Vec<Slot<'ir>>,
-    items: Vec<Items<'ir>>,
-    envs: Vec<Env>,
-    functions: Vec<Function<'ir>>,
-    classes: Vec<Class<'ir>>,
-    aliases: Vec<TypeAlias<'ir>>,
+    nulls: Arena<Value>,
+    objects: Arena<Object<'ir>>,
+    slots: Arena<Slot<'ir>>,
+    items: Arena<Items<'ir>>,
+    envs: Arena<Env>,
+    env_values: Runs<Value>,
+    functions: Arena<Function<'ir>>,
+    classes: Arena<Class<'ir>>,
+    aliases: Arena<TypeAlias<'ir>>,
     pub(crate) shapes: Shapes,
 }
 
@@ -119,7 +128,7 @@ macro_rules! arena {
 
             #[inline]
             pub(crate) fn $get(&self, id: $id) -> &$item {
-                &self.$field[id.index()]
+                self.$field.get(id.index())
             }
         )*}
     };
@@ -134,7 +143,6 @@ arena! {
     nulls: NullId => Value, add_null, null_default;
     objects: ObjectId => Object<'ir>, add_object, object;
     items: ItemsId => Items<'ir>, add_items, items;
-    envs: EnvId => Env, add_env, env;
     functions: FunctionId => Function<'ir>, add_function, function;
     classes: ClassId => Class<'ir>, add_class, class;
     aliases: TypeAliasId => TypeAlias<'ir>, add_alias, alias;
@@ -165,6 +173,26 @@ impl<'ir> Heap<'ir> {
         self.bytes
     }
 
+    /// Variables kept beyond their frame, inside of others.
+    pub(crate) fn add_env(&mut self, parent: Option<EnvId>, values: &[Value]) -> EnvId {
+        self.bytes += size_of::<Env>() + size_of_val(values);
+        let values = self.env_values.push(values);
+        self.envs.push(Env { parent, values });
+        EnvId::at(self.envs.len() - 1)
+    }
+
+    /// The variables around others.
+    #[inline]
+    pub(crate) fn env_parent(&self, id: EnvId) -> Option<EnvId> {
+        self.envs.get(id.index()).parent
+    }
+
+    /// The variables.
+    #[inline]
+    pub(crate) fn env_values(&self, id: EnvId) -> &[Value] {
+        self.env_values.get(self.envs.get(id.index()).values)
+    }
+
     pub(crate) fn charge(&mut self, bytes: usize) {
         self.bytes += bytes;
     }
@@ -176,19 +204,19 @@ impl<'ir> Heap<'ir> {
     }
 
     pub(crate) fn bytes_of(&self, id: BytesId) -> &Arc<[u8]> {
-        &self.byte_strings[id.index()]
+        self.byte_strings.get(id.index())
     }
 
     pub(crate) fn class_mut(&mut self, id: ClassId) -> &mut Class<'ir> {
-        &mut self.classes[id.index()]
+        self.classes.get_mut(id.index())
     }
 
     pub(crate) fn object_mut(&mut self, id: ObjectId) -> &mut Object<'ir> {
-        &mut self.objects[id.index()]
+        self.objects.get_mut(id.index())
     }
 
     pub(crate) fn items_mut(&mut self, id: ItemsId) -> &mut Items<'ir> {
-        &mut self.items[id.index()]
+        self.items.get_mut(id.index())
     }
 
     pub(crate) fn class_count(&self) -> usize {
@@ -197,32 +225,42 @@ impl<'ir> Heap<'ir> {
 
     pub(crate) fn add_slots(&mut self, slots: impl IntoIterator<Item = Slot<'ir>>) -> u32 {
         let start = self.slots.len();
-        self.slots.extend(slots);
+        for slot in slots {
+            self.slots.push(slot);
+        }
         self.bytes += (self.slots.len() - start) * size_of::<Slot<'_>>();
         u32::try_from(start).expect("the memory limit is reached before u32 numbers run out")
     }
 
-    /// Copies an object's slots with empty caches to the end of the arena and adds room for `extra`.
+    /// Copies an object's slots to the end of the arena, for another object of its class.
     pub(crate) fn inherit_slots(&mut self, start: u32, len: usize) -> u32 {
+        self.copy_slots(start, len, Slot::forget)
+    }
+
+    fn copy_slots(&mut self, start: u32, len: usize, forget: impl Fn(&mut Slot<'ir>)) -> u32 {
         let new_start = self.slots.len();
-        self.slots.extend_from_within(start as usize..start as usize + len);
-        for slot in &mut self.slots[new_start..] {
-            if !(mutant!(ValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
-                slot.cache = Cache::Empty;
-            }
+        for index in start as usize..start as usize + len {
+            let mut slot = *self.slots.get(index);
+            forget(&mut slot);
+            self.slots.push(slot);
         }
         self.bytes += len * size_of::<Slot<'_>>();
         u32::try_from(new_start).expect("the memory limit is reached before u32 numbers run out")
     }
 
+    /// Copies the slots of a prototype to the end of the arena, for that of a subclass.
+    pub(crate) fn inherit_slots_of_superclass(&mut self, start: u32, len: usize) -> u32 {
+        self.copy_slots(start, len, Slot::forget_all)
+    }
+
     #[inline]
     pub(crate) fn slot(&self, index: u32) -> &Slot<'ir> {
-        &self.slots[index as usize]
+        self.slots.get(index as usize)
     }
 
     #[inline]
     pub(crate) fn slot_mut(&mut self, index: u32) -> &mut Slot<'ir> {
-        &mut self.slots[index as usize]
+        self.slots.get_mut(index as usize)
     }
 
     /// The position of a property of an object in the slot arena.

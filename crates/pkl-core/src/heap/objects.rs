@@ -1,5 +1,6 @@
 //! Objects, classes, functions and captured variables.
 
+use pkl_data::tree::ClassName;
 use pkl_parser::Symbol;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -20,6 +21,17 @@ pub(crate) enum Cache {
     Ready(Value),
 }
 
+/// Whether a value is that of every object of the class with the same definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// It is that of one receiver.
+    Own,
+    /// It is that of all; this receiver's member wasn't read yet.
+    Unread,
+    /// It is that of all, and was read.
+    Read,
+}
+
 /// One member of one object: who defined it, and its value once read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot<'ir> {
@@ -31,6 +43,32 @@ pub(crate) struct Slot<'ir> {
     pub(crate) definer: ObjectId,
     /// The variables that the definition sees.
     pub(crate) env: Option<EnvId>,
+    pub(crate) sharing: Sharing,
+}
+
+impl Slot<'_> {
+    /// The value, if the member was read.
+    pub(crate) fn read_value(&self) -> Option<Value> {
+        match self.cache {
+            Cache::Ready(value) if self.sharing != Sharing::Unread => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Forgets the value, for another receiver of the same class; what is that of all stays.
+    pub(crate) fn forget(&mut self) {
+        if self.sharing != Sharing::Own {
+            self.sharing = Sharing::Unread;
+        } else if !(mutant!(ValuesInherited) && matches!(self.cache, Cache::Ready(_))) {
+            self.cache = Cache::Empty;
+        }
+    }
+
+    /// Forgets the value, for a receiver of another class.
+    pub(crate) fn forget_all(&mut self) {
+        self.cache = Cache::Empty;
+        self.sharing = Sharing::Own;
+    }
 }
 
 /// What an object is apart from its class.
@@ -68,6 +106,8 @@ pub(crate) struct Object<'ir> {
     /// The body, if the object was made by one.
     pub(crate) body: Option<&'ir ir::Body>,
     pub(crate) role: Role,
+    /// Whether all of its members, and theirs, have been or are being evaluated.
+    pub(crate) forced: bool,
 }
 
 impl Object<'_> {
@@ -141,7 +181,7 @@ impl<'ir> Items<'ir> {
         }
         for slot in copy.elements.iter_mut().chain(&mut copy.entries) {
             if !(mutant!(ItemValuesInherited) && matches!(slot.cache, Cache::Ready(_))) {
-                slot.cache = Cache::Empty;
+                slot.forget_all();
             }
         }
         copy
@@ -150,13 +190,6 @@ impl<'ir> Items<'ir> {
     pub(crate) fn size(&self) -> usize {
         self.elements.len() * size_of::<Slot<'_>>() + self.entries.len() * (size_of::<Slot<'_>>() + 32)
     }
-}
-
-/// Variables that a body or function sees, kept beyond their frame.
-#[derive(Debug)]
-pub(crate) struct Env {
-    pub(crate) parent: Option<EnvId>,
-    pub(crate) values: Box<[Value]>,
 }
 
 /// A function value.
@@ -230,6 +263,8 @@ pub(crate) struct Class<'ir> {
     pub(crate) methods: FxHashMap<Symbol, ClassMethod<'ir>>,
     /// The name as messages show it.
     pub(crate) display_name: Arc<str>,
+    /// The name outside of the evaluation.
+    pub(crate) full_name: ClassName,
 }
 
 impl Class<'_> {

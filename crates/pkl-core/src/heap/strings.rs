@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Heap;
+use super::arena::Arena;
 use crate::value::{StringId, Value};
 
 #[derive(Debug)]
@@ -19,7 +20,7 @@ enum Text {
 /// All strings of one evaluation.
 #[derive(Default)]
 pub(super) struct Strings {
-    texts: Vec<Text>,
+    texts: Arena<Text>,
     buffers: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ impl Heap<'_> {
     /// The text of a string.
     #[inline]
     pub(crate) fn text(&self, id: StringId) -> &str {
-        match &self.strings.texts[id.index()] {
+        match self.strings.texts.get(id.index()) {
             Text::Whole(text) => text,
             Text::Prefix { buffer, len } => &self.strings.buffers[*buffer as usize][..*len as usize],
         }
@@ -38,7 +39,7 @@ impl Heap<'_> {
 
     /// The text as a shared string.
     pub(crate) fn shared_text(&self, id: StringId) -> Arc<str> {
-        match &self.strings.texts[id.index()] {
+        match self.strings.texts.get(id.index()) {
             Text::Whole(text) => Arc::clone(text),
             Text::Prefix { .. } => self.text(id).into(),
         }
@@ -66,7 +67,7 @@ impl Heap<'_> {
             return self.add_string(text);
         }
         let right_text = self.shared_text(right);
-        let buffer = match self.strings.texts[left.index()] {
+        let buffer = match *self.strings.texts.get(left.index()) {
             Text::Prefix { buffer, len } if self.strings.buffers[buffer as usize].len() == len as usize => {
                 buffer
             }

@@ -76,6 +76,11 @@ pub(crate) enum Expr {
     ThisAt(u32),
     /// A property of a lexically enclosing object.
     Lexical(Lexical),
+    /// A property that the enclosing object has or not, depending on a generator.
+    Sometimes {
+        lexical: Lexical,
+        otherwise: ExprIx,
+    },
     /// A name that is in no scope: a property of `this`. The variable is set where `this` is one.
     Implicit {
         name: Symbol,

@@ -163,6 +163,8 @@ pub(crate) struct Method {
     pub(crate) ast: ast::MethodId,
     pub(crate) span: Span,
     pub(crate) arity: usize,
+    /// Whether it has annotations, and so may be deprecated.
+    pub(crate) annotated: bool,
     pub(crate) scope: OnceLock<Arc<Scope>>,
     pub(crate) code: OnceLock<MethodCode>,
     /// For native methods, a place to remember the implementation.
@@ -189,6 +191,8 @@ pub(crate) struct LazyBody {
     /// How many variables of the frame are visible.
     pub(crate) visible: u32,
     pub(crate) body: OnceLock<Body>,
+    /// The body where its parameters are nothing.
+    pub(crate) unapplied: OnceLock<Box<Body>>,
 }
 
 /// An object body.
@@ -207,10 +211,17 @@ pub(crate) struct Body {
     pub(crate) only_properties: bool,
     /// The first variable that `for` introduces.
     pub(crate) first_slot: u32,
-    /// A member that is defined twice.
-    pub(crate) duplicate: Option<(Symbol, Span)>,
     /// Whether members capture the frame's variables.
     pub(crate) captures: bool,
+}
+
+impl Body {
+    /// Whether it has generators, spreads or predicates.
+    pub(crate) fn generates(&self) -> bool {
+        self.ops.iter().any(|op| {
+            matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. } | Op::Predicate { .. })
+        })
+    }
 }
 
 /// What a body does to the object it makes, in order.

@@ -12,6 +12,17 @@ use crate::heap::PropertyKey;
 pub(crate) struct Name {
     pub(crate) key: PropertyKey,
     pub(crate) constant: bool,
+    /// Whether only a generator declares it, so that an object of the body may lack it.
+    pub(crate) sometimes: bool,
+    /// What is meant where an object lacks it: the property of the same name that a local hides, and whether
+    /// an object may lack that too.
+    pub(crate) hides: Option<(PropertyKey, bool)>,
+}
+
+impl Name {
+    pub(crate) fn new(key: PropertyKey, constant: bool) -> Self {
+        Self { key, constant, sometimes: false, hides: None }
+    }
 }
 
 /// A method declared in a scope.
@@ -27,6 +38,18 @@ pub(crate) struct MethodRef {
 pub(crate) struct Names {
     pub(crate) properties: FxHashMap<Symbol, Name>,
     pub(crate) methods: FxHashMap<Symbol, MethodRef>,
+}
+
+impl Names {
+    /// Whether there is a property of this name that isn't local.
+    pub(crate) fn has_public(&self, name: Symbol) -> bool {
+        self.properties.get(&name).is_some_and(|name| matches!(name.key, PropertyKey::Named(_)))
+    }
+
+    /// The names of all properties that aren't local.
+    pub(crate) fn public_properties(&self) -> impl Iterator<Item = Symbol> {
+        self.properties.keys().copied().filter(|name| self.has_public(*name))
+    }
 }
 
 /// A type parameter.
@@ -47,6 +70,8 @@ pub(crate) enum ScopeKind {
     Variable { name: Option<Symbol>, slot: u32 },
     /// `this` is a variable: in a constraint or predicate.
     This { slot: u32 },
+    /// The body of a function or `let`, in which `outer` is the innermost object itself.
+    Function,
     /// What is outside has been captured, its variables from `base` on.
     Captured { base: u32 },
     /// Type parameters.
@@ -105,8 +130,9 @@ impl Scope {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }
 
-    /// Where `name` is, as a property or variable.
-    pub(crate) fn find(&self, name: Symbol) -> Found {
+    /// Where `name` is, as a property or variable. `sometimes` is called with the level and key of each
+    /// property that comes first, but that its object may lack.
+    pub(crate) fn find(&self, name: Symbol, mut sometimes: impl FnMut(u32, PropertyKey)) -> Found {
         let (mut level, mut depth, mut base, mut barrier) = (0, 0, 0, false);
         for scope in self.chain() {
             match &scope.kind {
@@ -118,7 +144,15 @@ impl Scope {
                         if barrier && !found.constant {
                             return Found::NotConst;
                         }
-                        return Found::Property { level, key: found.key };
+                        if !found.sometimes {
+                            return Found::Property { level, key: found.key };
+                        }
+                        sometimes(level, found.key);
+                        match found.hides {
+                            Some((key, false)) => return Found::Property { level, key },
+                            Some((key, true)) => sometimes(level, key),
+                            None => {}
+                        }
                     }
                     level += 1;
                 }
@@ -190,6 +224,12 @@ impl Scope {
             }
         }
         None
+    }
+
+    /// How many objects outward `outer` is.
+    pub(crate) fn outer_level(&self) -> u32 {
+        let inside = self.chain().take_while(|scope| !matches!(scope.kind, ScopeKind::Object(_)));
+        u32::from(!inside.into_iter().any(|scope| matches!(scope.kind, ScopeKind::Function)))
     }
 
     /// How many objects enclose the place, the innermost included.

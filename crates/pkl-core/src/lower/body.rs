@@ -12,22 +12,33 @@ use crate::ir::{
     ScopeKind, Variable,
 };
 
+/// Whether a body gets the arguments that its parameters stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    /// It amends what a function returns, and gets those of the function.
+    Given,
+    /// It amends an object: its parameters are nothing.
+    Missing,
+}
+
 /// Lowers an object body.
-pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody) -> Body {
+pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments) -> Body {
     let node = cx.ast[lazy.ast];
     let mut names = NameCollector {
         cx,
         names: Names::default(),
         methods: Vec::new(),
-        seen: FxHashSet::default(),
-        duplicate: None,
+        locals: FxHashMap::default(),
         local_keys: FxHashMap::default(),
     };
     names.collect(node.members, true);
-    let NameCollector { names, methods, duplicate, local_keys, .. } = names;
+    let NameCollector { names, methods, local_keys, .. } = names;
     let names = Arc::new(names);
     let mut lowerer = Lowerer::new(cx, Arc::clone(&lazy.scope), lazy.visible);
-    let params = lowerer.parameters(node.params);
+    let params = match arguments {
+        Arguments::Given => lowerer.parameters(node.params),
+        Arguments::Missing => Box::default(),
+    };
     let first_slot = lowerer.next;
     let outside = captured(&lowerer.scope, first_slot, 0);
     let object_scope = outside.inside(ScopeKind::Object(Arc::clone(&names)));
@@ -58,7 +69,6 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody) -> Body {
         keys,
         only_properties,
         first_slot,
-        duplicate,
         captures: first_slot > 0,
     }
 }
@@ -67,8 +77,8 @@ struct NameCollector<'a> {
     cx: Context<'a>,
     names: Names,
     methods: Vec<Arc<Method>>,
-    seen: FxHashSet<Symbol>,
-    duplicate: Option<(Symbol, pkl_parser::Span)>,
+    /// The keys of locals: those of one name have one, for at most one of them is ever defined.
+    locals: FxHashMap<Symbol, PropertyKey>,
     local_keys: FxHashMap<ast::PropertyId, PropertyKey>,
 }
 
@@ -104,17 +114,33 @@ impl NameCollector<'_> {
         let property = &self.cx.ast[id];
         let name = property.name.symbol;
         let modifiers = self.cx.ast.modifier_set(property.modifiers);
-        let key = if modifiers.contains(ModifierKind::Local) {
-            let key = PropertyKey::Local(self.cx.numbers.local());
+        let is_local = modifiers.contains(ModifierKind::Local);
+        let key = if is_local {
+            let key = *self.locals.entry(name).or_insert_with(|| PropertyKey::Local(self.cx.numbers.local()));
             self.local_keys.insert(id, key);
             key
         } else {
             PropertyKey::Named(name)
         };
-        if unconditional && !self.seen.insert(name) && self.duplicate.is_none() {
-            self.duplicate = Some((name, property.name.span));
+        let constant = modifiers.contains(ModifierKind::Const);
+        let declared = Name { sometimes: !unconditional, ..Name::new(key, constant) };
+        self.names.properties.entry(name).and_modify(|known| known.meet(declared)).or_insert(declared);
+    }
+}
+
+impl Name {
+    /// Joins two declarations of one name in one body. A local comes before a property.
+    fn meet(&mut self, other: Self) {
+        match (self.key, other.key) {
+            (PropertyKey::Local(_), PropertyKey::Named(_)) => {
+                self.hides =
+                    Some((other.key, other.sometimes && self.hides.is_none_or(|(_, sometimes)| sometimes)));
+            }
+            (PropertyKey::Named(_), PropertyKey::Local(_)) => {
+                *self = Self { hides: Some((self.key, self.sometimes)), ..other };
+            }
+            _ => self.sometimes &= other.sometimes,
         }
-        self.names.properties.insert(name, Name { key, constant: modifiers.contains(ModifierKind::Const) });
     }
 }
 
@@ -139,6 +165,7 @@ pub(super) fn method(
         ast: id,
         span: declared.span,
         arity: declared.params.len(),
+        annotated: !declared.annotations.is_empty(),
         scope: OnceLock::new(),
         code: OnceLock::new(),
         site: cx.numbers.site(),

@@ -5,7 +5,7 @@ use pkl_parser::{Span, Symbol};
 use std::sync::OnceLock;
 
 use super::Lowerer;
-use crate::ir::{Collect, Expr, ExprIx, Found, FoundMethod, Inferred, Lambda, Lexical, Part};
+use crate::ir::{Collect, Expr, ExprIx, Found, FoundMethod, Inferred, Lambda, Lexical, Part, ScopeKind};
 
 impl Lowerer<'_> {
     /// Lowers an expression in whose place nothing says what `new { … }` amends.
@@ -75,13 +75,11 @@ impl Lowerer<'_> {
                 Some(variable) => return variable,
                 None => Expr::This,
             },
-            ExprKind::Outer => {
-                if self.scope.levels() < 2 {
-                    Expr::Misplaced("outer")
-                } else {
-                    Expr::ThisAt(1)
-                }
-            }
+            ExprKind::Outer => match self.scope.outer_level() {
+                0 => Expr::ThisAt(0),
+                level if level < self.scope.levels() => Expr::ThisAt(level),
+                _ => Expr::Misplaced("outer"),
+            },
             ExprKind::Module => Expr::ThisAt(self.scope.levels().saturating_sub(1)),
             ExprKind::Name(name) => self.name(name.symbol, node.span),
             ExprKind::Call { name, args } => self.call(name.symbol, args, node.span),
@@ -104,7 +102,7 @@ impl Lowerer<'_> {
                     arity: params.len(),
                     params,
                     body,
-                    scope: self.captured_scope(),
+                    scope: self.captured_scope().inside(ScopeKind::Function),
                     code: OnceLock::new(),
                 });
                 Expr::Lambda { lambda, visible: self.next }
@@ -164,6 +162,7 @@ impl Lowerer<'_> {
         let value = self.expr(value);
         self.scoped(|lowerer| {
             let slot = lowerer.declare(parameter.name.map(|name| name.symbol));
+            lowerer.scope = lowerer.scope.inside(ScopeKind::Function);
             Expr::Let { slot, ty, value, body: lowerer.expr_in(body, inferred) }
         })
     }
@@ -180,16 +179,23 @@ impl Lowerer<'_> {
     }
 
     fn name(&mut self, name: Symbol, span: Span) -> Expr {
-        match self.scope.find(name) {
+        let mut sometimes = Vec::new();
+        let found = self.scope.find(name, |level, key| sometimes.push(Lexical { level, key, name }));
+        let mut expr = match found {
             Found::Local(slot) => Expr::Local(slot),
             Found::Captured { depth, index } => Expr::Captured { depth, index },
             Found::Property { level, key } => Expr::Lexical(Lexical { level, key, name }),
             Found::NotConst => Expr::NotConst { name, method: false },
-            Found::Nowhere if self.cx.base.is_some_and(|base| base.properties.contains_key(&name)) => {
+            Found::Nowhere if self.cx.base.is_some_and(|base| base.has_public(name)) => {
                 Expr::Base { name, site: self.cx.numbers.site() }
             }
             Found::Nowhere => Expr::Implicit { name, this: self.this_variable(span) },
+        };
+        for lexical in sometimes.into_iter().rev() {
+            let otherwise = self.push(expr, span);
+            expr = Expr::Sometimes { lexical, otherwise };
         }
+        expr
     }
 
     /// `this.name` and `module.name` where only const members may be used.

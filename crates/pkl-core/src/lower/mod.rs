@@ -6,7 +6,7 @@ mod expr;
 mod module;
 mod types;
 
-pub(crate) use body::lower_body;
+pub(crate) use body::{Arguments, lower_body};
 pub(crate) use module::{lower_class, lower_module};
 
 use pkl_parser::ast::{self, Ast};
@@ -162,6 +162,7 @@ impl<'a> Lowerer<'a> {
             scope: Arc::clone(&self.scope),
             visible: self.next,
             body: std::sync::OnceLock::new(),
+            unapplied: std::sync::OnceLock::new(),
         })
     }
 

@@ -96,7 +96,9 @@ pub(crate) fn import_name(uri: &str) -> &str {
 fn imports(cx: Context<'_>, root: ast::Module) -> Vec<ImportIr> {
     let import = |node: &ast::Import| {
         let uri: Arc<str> = cx.ast.constant(node.uri).unwrap_or_default().into();
-        let name = node.alias.map_or_else(|| cx.interner.intern(import_name(&uri)), |alias| alias.symbol);
+        // What a scheme without paths says is a name too.
+        let implied = pkl_parser::import_name(&uri).rsplit(':').next().unwrap_or_default();
+        let name = node.alias.map_or_else(|| cx.interner.intern(implied), |alias| alias.symbol);
         ImportIr { name, uri, glob: node.glob, span: node.span }
     };
     cx.ast[root.imports].iter().map(import).collect()
@@ -106,11 +108,11 @@ fn module_names(cx: Context<'_>, root: ast::Module, imports: &[ImportIr]) -> Nam
     let mut names = Names::default();
     let local = || PropertyKey::Local(cx.numbers.local());
     for import in imports {
-        names.properties.insert(import.name, Name { key: local(), constant: true });
+        names.properties.insert(import.name, Name::new(local(), true));
     }
     let mut declare = |name: Symbol, modifiers: Modifiers, constant: bool| {
         let key = if modifiers.contains(ModifierKind::Local) { local() } else { PropertyKey::Named(name) };
-        names.properties.insert(name, Name { key, constant });
+        names.properties.insert(name, Name::new(key, constant));
     };
     for member in &cx.ast[root.members] {
         match *member {
@@ -200,9 +202,7 @@ fn lower_declared_class(cx: Context<'_>, class: &ClassIr, id: ast::ClassId) -> C
                 } else {
                     PropertyKey::Named(name)
                 };
-                names
-                    .properties
-                    .insert(name, Name { key, constant: modifiers.contains(ModifierKind::Const) });
+                names.properties.insert(name, Name::new(key, modifiers.contains(ModifierKind::Const)));
             }
             ast::ClassMember::Method(id) => add_method_name(cx, id, Some(class.name), &mut names),
         }

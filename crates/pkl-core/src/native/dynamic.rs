@@ -3,7 +3,7 @@
 use super::{Table, args, typed};
 use crate::error::Result;
 use crate::value::Value;
-use crate::vm::Vm;
+use crate::vm::{MemberKey, Vm};
 
 pub(super) static METHODS: Table = &[
     ("pkl.base#Dynamic.length", length),
@@ -23,12 +23,22 @@ fn length(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let object = args::object(this);
-    let mut pairs = Vec::new();
-    for (name, value) in typed::properties(vm, object)? {
-        let name = vm.text_of(name);
-        pairs.push((vm.heap.string(name), value));
+    // The elements aren't in the map, but they are read.
+    for (_, place) in vm.members_to_force(object) {
+        vm.force(object, place)?;
     }
-    pairs.extend(vm.entries(object)?);
+    let mut pairs = Vec::new();
+    for (key, place) in vm.members_of(object) {
+        let key = match key {
+            MemberKey::Property(name) => {
+                let name = vm.text_of(name);
+                vm.heap.string(name)
+            }
+            MemberKey::Entry(key) => key,
+            MemberKey::Element(_) => continue,
+        };
+        pairs.push((key, vm.force(object, place)?));
+    }
     vm.make_map(&pairs)
 }
 

@@ -1,6 +1,6 @@
 //! The renderers of the base module.
 
-use pkl_data::error::{PathStep, RenderError, RenderErrorCode};
+use pkl_data::error::{PathStep, RenderError};
 use pkl_data::render::{json, pcf, plist, properties, yaml};
 use pkl_data::tree::Tree;
 
@@ -40,10 +40,8 @@ pub(crate) fn render(
     rendering: Rendering<'_>,
 ) -> Result<Value> {
     let converters = Converters::of_renderer(vm, renderer)?;
-    let document = |tree: &Tree| {
-        rendering(tree).err().filter(|error| error.code == RenderErrorCode::UnsupportedDocument)
-    };
-    let mut exporter = Exporter::refusing(converters, Refusal { mixed, document: &document });
+    let render = |tree: &Tree| rendering(tree).err();
+    let mut exporter = Exporter::refusing(converters, Refusal { mixed, render: &render });
     let tree = match exporter.export(vm, value) {
         Ok(tree) => tree,
         Err(failure) => {
@@ -74,7 +72,7 @@ pub(crate) fn rendered(
     }
 }
 
-fn render_failure(vm: &mut Vm<'_>, value: Value, error: &RenderError) -> Failure {
+pub(crate) fn render_failure(vm: &mut Vm<'_>, value: Value, error: &RenderError) -> Failure {
     let mut failure = Raised::new(ErrorCode::Render, error.message.clone());
     failure.hint = error.hint.map(str::to_owned);
     match place_of(vm, value, &error.path) {

@@ -5,6 +5,7 @@ use pkl_data::display::excerpt;
 use pkl_data::number;
 use pkl_data::text;
 use pkl_data::tree::Tree;
+use std::sync::Arc;
 
 use super::number::grouped;
 use super::{Table, args};
@@ -326,8 +327,12 @@ fn to_boolean_or_null(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value
 
 fn encode_to_bytes(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let charset = charset(vm, args[0]);
-    let encoded = charset.encode(vm.str(this));
-    Ok(Value::Bytes(vm.heap.add_bytes(encoded.into())))
+    let encoded: Arc<[u8]> = match (charset, this) {
+        // The bytes of the text are what it is kept as.
+        (Charset::Utf8, Value::String(id)) => vm.heap.shared_text(id).into(),
+        _ => charset.encode(vm.str(this)).into(),
+    };
+    Ok(Value::Bytes(vm.heap.add_bytes(encoded)))
 }
 
 /// A `Charset`.

@@ -71,7 +71,7 @@ pub(crate) fn encode_path(path: &str) -> String {
 }
 
 /// Takes `.` and `..` out of a path.
-fn normalise(path: &str) -> String {
+pub(super) fn normalise(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let mut ends_with_directory = false;
     for part in path.split('/').skip(1) {

@@ -5,8 +5,8 @@ use std::ptr::from_ref;
 
 use super::{Frame, Known, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Slot};
-use crate::ir::{Body, LazyBody, Member, Op};
+use crate::heap::{Cache, Function, FunctionKind, Items, Object, Order, PropertyKey, Role, Sharing, Slot};
+use crate::ir::{Body, LazyBody, Member};
 use crate::value::{ClassId, EnvId, ObjectId, ShapeId, Value};
 
 const EXTERNAL: &str = "To create an instance of an external class, use its literal syntax or constructor method.\nExamples:\n* `123` uses literal syntax to create an instance of class `Int`.\n* `Pair(1, 2)` uses the `Pair()` constructor method to create an instance of class `Pair`.";
@@ -14,7 +14,7 @@ const NO_PROPERTY: &str = "Objects of type `Listing` and `Mapping` can only have
 
 /// A member of an object that has no value yet.
 pub(crate) fn slot(member: &Member, definer: ObjectId, env: Option<EnvId>) -> Slot<'_> {
-    Slot { cache: Cache::Empty, member, definer, env }
+    Slot { cache: Cache::Empty, member, definer, env, sharing: Sharing::Own }
 }
 
 pub(crate) fn duplicate(name: &str) -> Failure {
@@ -52,6 +52,17 @@ pub(super) struct Building<'ir> {
     pub(super) touched_entries: FxHashSet<usize>,
 }
 
+impl Building<'_> {
+    /// Whether the body gave the object no member at all.
+    fn has_nothing(&self) -> bool {
+        self.properties.is_empty()
+            && self.items.elements.len() == self.inherited_elements
+            && self.items.entries.len() == self.inherited_entries
+            && self.touched_elements.is_empty()
+            && self.touched_entries.is_empty()
+    }
+}
+
 impl<'ir> Vm<'ir> {
     /// `parent { … }`
     pub(crate) fn amend(&mut self, parent: Value, lazy: &'ir LazyBody, frame: &Frame<'ir>) -> Result<Value> {
@@ -69,8 +80,8 @@ impl<'ir> Vm<'ir> {
                 let locals = if lazy.visible == 0 {
                     None
                 } else {
-                    let values = self.stack[frame.base..frame.base + lazy.visible as usize].into();
-                    Some(self.heap.add_env(crate::heap::Env { parent: None, values }))
+                    let values = &self.stack[frame.base..frame.base + lazy.visible as usize];
+                    Some(self.heap.add_env(None, values))
                 };
                 let arity = self.heap.function(base).arity;
                 let kind = FunctionKind::Amended {
@@ -129,17 +140,16 @@ impl<'ir> Vm<'ir> {
         frame: &Frame<'ir>,
         args: &[Value],
     ) -> Result<ObjectId> {
-        let body = self.store.body(lazy);
-        if let Some((name, span)) = body.duplicate {
-            return Err(duplicate(&self.text_of(name)).locate(body.module, span));
+        let mut body = self.store.body(lazy);
+        if args.is_empty() && !body.params.is_empty() {
+            body = self.store.unapplied_body(lazy);
         }
         if body.params.len() != args.len() {
             let message =
                 format!("Expected {} function arguments but got {}.", body.params.len(), args.len());
             return Err(Raised::new(ErrorCode::WrongArgumentCount, message).locate(body.module, body.span));
         }
-        if body.ops.is_empty() && body.members.is_empty() && self.heap.object(parent).is_module() {
-            // Nothing is amended: it is still the module.
+        if body.ops.is_empty() && body.members.is_empty() && self.stays_itself(parent)? {
             return Ok(parent);
         }
         let base = self.stack.len();
@@ -156,9 +166,8 @@ impl<'ir> Vm<'ir> {
             }
         }
         let env = if body.captures {
-            let values = self.stack[base..base + body.first_slot as usize].into();
-            self.heap.charge(body.first_slot as usize * size_of::<Value>());
-            Some(self.heap.add_env(crate::heap::Env { parent: frame.env, values }))
+            let values = &self.stack[base..base + body.first_slot as usize];
+            Some(self.heap.add_env(frame.env, values))
         } else {
             frame.env
         };
@@ -179,14 +188,31 @@ impl<'ir> Vm<'ir> {
             env,
             body: Some(body),
             role: Role::Plain,
+            forced: false,
         });
-        if body.only_properties {
+        let made = if body.only_properties {
             self.amend_properties(object, parent, class, body, env)?;
+            object
         } else {
-            self.build(Frame { base, ..*frame }, object, parent, class, body, env)?;
-        }
+            self.build(Frame { base, ..*frame }, object, parent, class, body, env)?
+        };
         self.stack.truncate(base);
-        Ok(object)
+        Ok(made)
+    }
+
+    /// Whether an object that is amended by nothing is still that object. A collection is a new one, whose members
+    /// may be checked to another type.
+    fn stays_itself(&mut self, object: ObjectId) -> Result<bool> {
+        let record = self.heap.object(object);
+        let (class, role) = (record.class, record.role);
+        if self.heap.class(class).modifiers.contains(pkl_parser::ast::ModifierKind::External) {
+            return Ok(false);
+        }
+        Ok(match role {
+            Role::Module => true,
+            Role::Plain => matches!(self.object_kind(class)?, ObjectKind::Typed | ObjectKind::Dynamic),
+            Role::View | Role::Prototype => false,
+        })
     }
 
     fn amend_properties(
@@ -275,6 +301,7 @@ impl<'ir> Vm<'ir> {
         result.map_err(|error| error.locate(member.module, member.name_span))
     }
 
+    /// Runs a body; the object that it makes, which is the parent if it has nothing to add.
     fn build(
         &mut self,
         frame: Frame<'ir>,
@@ -283,7 +310,7 @@ impl<'ir> Vm<'ir> {
         class: ClassId,
         body: &'ir Body,
         env: Option<EnvId>,
-    ) -> Result<()> {
+    ) -> Result<ObjectId> {
         let kind = self.object_kind(class)?;
         let mut items = match self.heap.object(parent).items {
             Some(items) => self.heap.items(items).inherit(self.heap.object(parent).check),
@@ -303,9 +330,7 @@ impl<'ir> Vm<'ir> {
             properties: Vec::new(),
             property_keys: FxHashSet::default(),
             order: Vec::new(),
-            generated: body.ops.iter().any(|op| {
-                matches!(op, Op::When { .. } | Op::For { .. } | Op::Spread { .. } | Op::Predicate { .. })
-            }),
+            generated: body.generates(),
             inherited_elements: items.elements.len(),
             inherited_entries: items.entries.len(),
             items,
@@ -313,8 +338,11 @@ impl<'ir> Vm<'ir> {
             touched_entries: FxHashSet::default(),
         };
         self.run_ops(&mut building, &body.ops, env)?;
+        if building.has_nothing() && self.stays_itself(parent)? {
+            return Ok(parent);
+        }
         self.finish(building);
-        Ok(())
+        Ok(object)
     }
 
     fn finish(&mut self, building: Building<'ir>) {

@@ -4,10 +4,13 @@ use pkl_parser::Symbol;
 
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Env, FunctionKind};
-use crate::ir::{Code, Method, MethodKind, Site};
+use crate::heap::FunctionKind;
+use crate::ir::{Code, ExprIx, Method, MethodKind, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, FunctionId, ObjectId, Value};
+
+/// An expression in a program.
+pub(crate) type Place<'ir> = (&'ir Code, ExprIx);
 
 pub(crate) fn wrong_count(expected: usize, got: usize) -> Failure {
     Raised::new(
@@ -17,11 +20,19 @@ pub(crate) fn wrong_count(expected: usize, got: usize) -> Failure {
 }
 
 impl<'ir> Vm<'ir> {
-    /// Calls a method by name with the arguments from `base` on.
-    pub(crate) fn call_method_at(&mut self, receiver: Value, name: Symbol, base: usize) -> Result<Value> {
+    /// Calls a method by name with the arguments from `base` on. The place is that of the call, if it is written
+    /// in a program.
+    pub(crate) fn call_method_at(
+        &mut self,
+        receiver: Value,
+        name: Symbol,
+        base: usize,
+        place: Option<Place<'ir>>,
+    ) -> Result<Value> {
         let class = self.class_of(receiver)?;
         match self.heap.class(class).methods.get(&name).copied() {
             Some(found) => {
+                self.warn_of_deprecated(found.method, place)?;
                 let owner = self.class_definer(found.class);
                 self.run_method(found.method, receiver, owner, None, base)
             }
@@ -33,30 +44,36 @@ impl<'ir> Vm<'ir> {
     pub(crate) fn call_method(&mut self, receiver: Value, name: Symbol, args: &[Value]) -> Result<Value> {
         let base = self.stack.len();
         self.stack.extend_from_slice(args);
-        self.call_method_at(receiver, name, base)
+        self.call_method_at(receiver, name, base, None)
     }
 
     pub(crate) fn call_implicit(
         &mut self,
-        code: &'ir Code,
+        place: Place<'ir>,
         receiver: Value,
         name: Symbol,
         base: usize,
     ) -> Result<Value> {
         let class = self.class_of(receiver)?;
         if self.heap.class(class).methods.contains_key(&name) {
-            return self.call_method_at(receiver, name, base);
+            return self.call_method_at(receiver, name, base, Some(place));
         }
-        Err(self.unknown_call(code, name, receiver))
+        Err(self.unknown_call(place.0, name, receiver))
     }
 
     pub(crate) fn call_base(&mut self, name: Symbol, _site: Site, base: usize) -> Result<Value> {
         let module = self.base_module()?;
         let object = self.module_object(module)?;
-        self.call_method_at(Value::Object(object), name, base)
+        self.call_method_at(Value::Object(object), name, base, None)
     }
 
-    pub(crate) fn call_super(&mut self, frame: &Frame<'ir>, name: Symbol, base: usize) -> Result<Value> {
+    pub(crate) fn call_super(
+        &mut self,
+        frame: &Frame<'ir>,
+        name: Symbol,
+        base: usize,
+        place: Place<'ir>,
+    ) -> Result<Value> {
         let owner = self.heap.object(frame.owner);
         if !owner.is_prototype() {
             return Err(Raised::new(ErrorCode::InvalidMember, "Cannot invoke a supermethod from here."));
@@ -65,6 +82,7 @@ impl<'ir> Vm<'ir> {
         let found = class.and_then(|class| self.heap.class(class).methods.get(&name).copied());
         match found {
             Some(found) => {
+                self.warn_of_deprecated(found.method, Some(place))?;
                 let definer = self.class_definer(found.class);
                 let this = if mutant!(SuperMethodReceiver) { Value::Object(definer) } else { frame.this };
                 self.run_method(found.method, this, definer, None, base)
@@ -77,6 +95,45 @@ impl<'ir> Vm<'ir> {
                 }
             },
         }
+    }
+
+    /// Tells once for each place that calls it that a method is deprecated.
+    #[inline]
+    pub(crate) fn warn_of_deprecated(
+        &mut self,
+        method: &'ir Method,
+        place: Option<Place<'ir>>,
+    ) -> Result<()> {
+        match place {
+            Some((code, ix)) if method.annotated => self.warn_of_annotated(method, code, ix),
+            _ => Ok(()),
+        }
+    }
+
+    fn warn_of_annotated(&mut self, method: &'ir Method, code: &'ir Code, ix: ExprIx) -> Result<()> {
+        let place = (code.module, code.spans[ix as usize].start, std::ptr::from_ref(method).addr());
+        if !self.checks.warned.insert(place) {
+            return Ok(());
+        }
+        let declared = self.store.module(method.module);
+        let module = self.module_of(method.module);
+        let annotations = declared.ast[method.ast].annotations;
+        let deprecated = self.known(Known::Deprecated)?;
+        for annotation in self.annotation_objects(module, &declared.scope, annotations)? {
+            if self.class_of(annotation)? != deprecated {
+                continue;
+            }
+            let message = self.store.symbol("message");
+            let why = match self.read_property(annotation, message)? {
+                Value::String(id) => format!(": {}", self.heap.text(id)),
+                _ => String::new(),
+            };
+            let name = self.method_name(method);
+            let caller = self.store.module(code.module);
+            let (line, ..) = crate::store::line_of(caller, place.1);
+            (self.trace)(&format!("WARN: Method `{name}` is deprecated{why} ({}, line {line})", caller.uri));
+        }
+        Ok(())
     }
 
     /// Runs a method whose arguments are on the stack from `base` on, and takes them off.
@@ -254,8 +311,7 @@ impl<'ir> Vm<'ir> {
                 }
                 let base = self.stack.len();
                 if let Some(locals) = locals {
-                    let Env { values, .. } = self.heap.env(locals);
-                    self.stack.extend_from_slice(values);
+                    self.stack.extend_from_slice(self.heap.env_values(locals));
                 }
                 let frame = Frame { this, owner, env, base, key: Value::NULL, member: None, alias: None };
                 let wanted = self.store.body(body).params.len();

@@ -1,14 +1,16 @@
 //! Classes and the names of types.
 
+use pkl_data::tree::ClassName;
 use pkl_parser::Symbol;
 use pkl_parser::ast::ModifierKind;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 use super::amend::slot;
 use super::{Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Class, ClassKind, ClassMethod, ClassProperty, Object, PropertyKey, Role};
-use crate::ir::{ClassIr, Code, IrId, MemberSource, Site, Ty, TyIx};
+use crate::ir::{ClassIr, Code, IrId, MemberSource, ModuleIr, Site, Ty, TyIx};
 use crate::value::{ClassId, ModuleId, ObjectId, TypeAliasId, Value};
 
 /// How many aliases may stand for one another.
@@ -121,6 +123,7 @@ impl<'ir> Vm<'ir> {
             }
         };
         display.push(id);
+        self.charge_class(display.len(), properties.len(), methods.len())?;
         for method in &members.methods {
             if kind == ClassKind::Declared && method.modifiers.contains(ModifierKind::Local) {
                 continue;
@@ -154,7 +157,7 @@ impl<'ir> Vm<'ir> {
             }
         }
         let len = self.heap.shapes.get(shape).len();
-        let slots = self.heap.inherit_slots(slots, len);
+        let slots = self.heap.inherit_slots_of_superclass(slots, len);
         let prototype = self.heap.add_object(Object {
             class: id,
             parent,
@@ -167,13 +170,9 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: Role::Prototype,
+            forced: false,
         });
-        let name = self.text_of(ir.name);
-        let display_name = match kind {
-            ClassKind::Module => module_ir.name.clone(),
-            ClassKind::Declared if &*module_ir.name == "pkl.base" => name,
-            ClassKind::Declared => format!("{}#{name}", module_ir.name).into(),
-        };
+        let (display_name, full_name) = self.class_names(module_ir, ir.name, kind);
         let made = self.heap.add_class(Class {
             kind,
             name: ir.name,
@@ -186,10 +185,35 @@ impl<'ir> Vm<'ir> {
             properties,
             methods,
             display_name,
+            full_name,
         });
         debug_assert_eq!(made, id);
         self.fill_prototype(prototype, &members.properties);
         Ok(id)
+    }
+
+    /// The name of a class in messages, and outside of the evaluation.
+    fn class_names(&self, module: &ModuleIr, name: Symbol, kind: ClassKind) -> (Arc<str>, ClassName) {
+        let text = self.text_of(name);
+        let (shown, full) = match kind {
+            ClassKind::Module => (Arc::clone(&module.name), ClassName::module(Arc::clone(&module.name))),
+            ClassKind::Declared => {
+                let full = ClassName::new(Arc::clone(&module.name), Arc::clone(&text));
+                let shown = if &*module.name == "pkl.base" { text } else { full.to_string().into() };
+                (shown, full)
+            }
+        };
+        (shown, full.at(Arc::clone(&module.uri)))
+    }
+
+    /// Counts what a class takes: each class of a long chain has all that is above it.
+    fn charge_class(&mut self, superclasses: usize, properties: usize, methods: usize) -> Result<()> {
+        let bytes = superclasses * size_of::<ClassId>()
+            + properties * size_of::<(Symbol, ClassProperty<'_>)>()
+            + methods * size_of::<(Symbol, ClassMethod<'_>)>();
+        self.check_room(bytes)?;
+        self.heap.charge(bytes);
+        Ok(())
     }
 
     fn class_count(&self) -> usize {
@@ -300,9 +324,10 @@ impl<'ir> Vm<'ir> {
         Raised::new(ErrorCode::UnknownType, format!("Cannot find type `{text}`.")).with_hint(hint)
     }
 
-    /// A type by its simple name: declared here or in what the module builds on, imported, or of the base.
+    /// A type by its simple name: declared or imported here, of the base, or declared in what the module
+    /// builds on.
     fn find_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
-        if let Some(found) = self.find_own_type(module, name)? {
+        if let Some(found) = self.declared_type(module, name)? {
             return Ok(Some(found));
         }
         if let Some(imported) = self.find_import(module, name)? {
@@ -310,23 +335,32 @@ impl<'ir> Vm<'ir> {
             return Ok(Some(Resolved::Class(self.heap.object(object).class)));
         }
         let base = self.base_module()?;
-        self.find_own_type(base, name)
+        if let Some(found) = self.declared_type(base, name)? {
+            return Ok(Some(found));
+        }
+        self.find_own_type(module, name)
     }
 
     /// A class or alias that a module declares or inherits.
     pub(crate) fn find_own_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
         let mut current = Some(module);
         while let Some(id) = current {
-            if let Some(class) = self.declared_class(id, name)? {
-                return Ok(Some(Resolved::Class(class)));
-            }
-            let ir = self.module(id).ir;
-            if let Some(position) = ir.aliases.iter().position(|alias| alias.name == name) {
-                return Ok(Some(Resolved::Alias(self.alias_at(id, position))));
+            if let Some(found) = self.declared_type(id, name)? {
+                return Ok(Some(found));
             }
             current = self.module(id).base;
         }
         Ok(None)
+    }
+
+    /// A class or alias that a module itself declares.
+    fn declared_type(&mut self, module: ModuleId, name: Symbol) -> Result<Option<Resolved>> {
+        if let Some(class) = self.declared_class(module, name)? {
+            return Ok(Some(Resolved::Class(class)));
+        }
+        let ir = self.module(module).ir;
+        let position = ir.aliases.iter().position(|alias| alias.name == name);
+        Ok(position.map(|position| Resolved::Alias(self.alias_at(module, position))))
     }
 
     fn find_import(&mut self, module: ModuleId, name: Symbol) -> Result<Option<ModuleId>> {

@@ -167,7 +167,7 @@ impl<'ir> Vm<'ir> {
     fn visible_candidates(&mut self, code: &'ir Code, this: Value) -> Vec<Candidate> {
         let scope = &self.store.module(code.module).scope;
         let base = self.store.base();
-        let names = scope.visible_names().into_iter().chain(base.names.properties.keys().copied());
+        let names = scope.visible_names().into_iter().chain(base.names.public_properties());
         let mut candidates: Vec<Candidate> = names.map(|name| Candidate::plain(self.text_of(name))).collect();
         let modules = [self.base_module().ok(), Some(self.module_of(code.module))];
         let objects = modules.into_iter().flatten().filter_map(|module| self.module(module).object);

@@ -4,10 +4,11 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
 use super::amend::ObjectKind;
+use super::force::Undefined;
 use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::Result;
-use crate::heap::FunctionKind;
+use crate::heap::{FunctionKind, Role};
 use crate::mutants::mutant;
 use crate::value::{FunctionId, ObjectId, Value};
 
@@ -123,6 +124,14 @@ impl Vm<'_> {
         }
     }
 
+    /// Whether an object is what its class makes of it, nothing having been added.
+    fn is_bare(&self, object: ObjectId) -> bool {
+        let record = self.heap.object(object);
+        record.parent.is_some_and(|parent| matches!(self.heap.object(parent).role, Role::Prototype))
+            && record.body.is_some_and(|body| body.members.is_empty() && body.ops.is_empty())
+            && !record.is_module()
+    }
+
     fn same_objects(&mut self, a: ObjectId, b: ObjectId) -> Result<bool> {
         if self.heap.object(a).class != self.heap.object(b).class && !mutant!(EqualityIgnoresClass) {
             return Ok(false);
@@ -132,6 +141,16 @@ impl Vm<'_> {
         }
         self.check_stack()?;
         let kind = self.object_kind(self.heap.object(a).class)?;
+        if kind == ObjectKind::Listing && self.element_count(a) != self.element_count(b) {
+            return Ok(false);
+        }
+        if self.is_bare(a) && self.is_bare(b) {
+            return Ok(true);
+        }
+        // An error of a member counts, whether it would decide or not.
+        for object in [a, b] {
+            self.force_object(object, Undefined::Fails)?;
+        }
         let mut members = self.members_of(a);
         let others = self.members_of(b);
         if mutant!(HiddenInEquality) {
@@ -148,12 +167,6 @@ impl Vm<'_> {
             }
         } else if members.len() != others.len() {
             return Ok(false);
-        }
-        // An error of a member counts, whether it would decide or not.
-        for (object, members) in [(a, &members), (b, &others)] {
-            for &(_, place) in members {
-                self.force(object, place)?;
-            }
         }
         for (key, place) in members {
             let other = match key {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Env, Function, FunctionKind, MapBuffer, PropertyKey};
+use crate::heap::{Function, FunctionKind, MapBuffer, PropertyKey};
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
@@ -43,13 +43,15 @@ impl<'ir> Vm<'ir> {
             }
             Expr::Lexical(lexical) => self.lexical(code, *lexical, frame),
             Expr::CallLexical { level, name, args } => {
-                let (this, owner) = self.at_level(frame, *level);
-                self.call_on_object(code, this, owner, *name, args, frame)
+                let (this, _) = self.at_level(frame, *level);
+                let base = self.push_args(code, args, frame)?;
+                self.call_method_at(this, *name, base, Some((code, ix)))
             }
             Expr::CallLocal { level, method, args } => {
                 let (this, owner) = self.at_level(frame, *level);
                 let base = self.push_args(code, args, frame)?;
                 let env = self.heap.object(owner).env;
+                self.warn_of_deprecated(method, Some((code, ix)))?;
                 self.run_method(method, this, owner, env, base)
             }
             Expr::CallMethod { receiver, name, args, null_safe } => {
@@ -58,7 +60,7 @@ impl<'ir> Vm<'ir> {
                     return Ok(Value::NULL);
                 }
                 let base = self.push_args(code, args, frame)?;
-                self.call_method_at(receiver, *name, base)
+                self.call_method_at(receiver, *name, base, Some((code, ix)))
             }
             Expr::Property { receiver, name, null_safe } => {
                 let receiver = self.eval(code, *receiver, frame)?;
@@ -93,6 +95,15 @@ impl<'ir> Vm<'ir> {
             Expr::Interpolated(parts) => self.interpolate(code, parts, frame),
             Expr::ThisAt(1) if mutant!(WrongOuter) => Ok(frame.this),
             Expr::ThisAt(level) => Ok(self.at_level(frame, *level).0),
+            Expr::Sometimes { lexical, otherwise } => {
+                let (_, owner) = self.at_level(frame, lexical.level);
+                let found = self.heap.find_property(owner, lexical.key);
+                if found.is_some_and(|index| self.heap.slot(index).definer == owner) {
+                    self.lexical(code, *lexical, frame)
+                } else {
+                    self.eval(code, *otherwise, frame)
+                }
+            }
             Expr::Implicit { name, this } => {
                 let this = self.implicit_this(code, *this, frame)?;
                 match self.find_property(this, *name)? {
@@ -124,11 +135,11 @@ impl<'ir> Vm<'ir> {
             Expr::CallImplicit { name, args, this } => {
                 let this = self.implicit_this(code, *this, frame)?;
                 let base = self.push_args(code, args, frame)?;
-                self.call_implicit(code, this, *name, base)
+                self.call_implicit((code, ix), this, *name, base)
             }
             Expr::CallSuper { name, args } => {
                 let base = self.push_args(code, args, frame)?;
-                self.call_super(frame, *name, base)
+                self.call_super(frame, *name, base, (code, ix))
             }
             Expr::Collect { kind, args } => self.collect(code, *kind, args, frame),
             Expr::Subscript { receiver, index } => {
@@ -256,14 +267,14 @@ impl<'ir> Vm<'ir> {
         let mut id = env.expect("code that uses captured variables has them");
         if mutant!(WrongCapture)
             && depth > 0
-            && let Some(&value) = self.heap.env(id).values.get(index as usize)
+            && let Some(&value) = self.heap.env_values(id).get(index as usize)
         {
             return value;
         }
         for _ in 0..depth {
-            id = self.heap.env(id).parent.expect("an environment is as deep as its scopes");
+            id = self.heap.env_parent(id).expect("an environment is as deep as its scopes");
         }
-        self.heap.env(id).values[index as usize]
+        self.heap.env_values(id)[index as usize]
     }
 
     /// The receiver and the definer so many objects outward.
@@ -329,27 +340,12 @@ impl<'ir> Vm<'ir> {
         Ok(base)
     }
 
-    fn call_on_object(
-        &mut self,
-        code: &'ir Code,
-        this: Value,
-        owner: ObjectId,
-        name: pkl_parser::Symbol,
-        args: &[ExprIx],
-        frame: &Frame<'ir>,
-    ) -> Result<Value> {
-        let base = self.push_args(code, args, frame)?;
-        let _ = owner;
-        self.call_method_at(this, name, base)
-    }
-
     pub(crate) fn closure(&mut self, lambda: &'ir Lambda, visible: u32, frame: &Frame<'ir>) -> Value {
         let env = if visible == 0 {
             frame.env
         } else {
-            let values = self.stack[frame.base..frame.base + visible as usize].into();
-            self.heap.charge(visible as usize * size_of::<Value>());
-            Some(self.heap.add_env(Env { parent: frame.env, values }))
+            let values = &self.stack[frame.base..frame.base + visible as usize];
+            Some(self.heap.add_env(frame.env, values))
         };
         let kind = FunctionKind::Lambda { lambda, this: frame.this, owner: frame.owner, env };
         Value::Function(self.heap.add_function(Function { arity: lambda.arity, kind }))
@@ -508,7 +504,14 @@ impl<'ir> Vm<'ir> {
             Some(function @ Value::Function(_)) if mutant!(DefaultKeyWrong) => {
                 self.apply(function, &[Value::Int(0)])
             }
-            Some(function @ Value::Function(_)) => self.apply(function, &[frame.key]),
+            Some(function @ Value::Function(_)) => self.apply(function, &[frame.key]).map_err(|mut error| {
+                if let (ErrorCode::UndefinedValue, None, Value::Object(object)) =
+                    (error.code, error.undefined, frame.this)
+                {
+                    error.undefined = Some((object, self.words.default));
+                }
+                error
+            }),
             Some(other) => Ok(other),
             None => Ok(Value::Object(self.empty_dynamic()?)),
         }

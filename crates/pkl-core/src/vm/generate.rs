@@ -98,11 +98,10 @@ impl<'ir> Vm<'ir> {
                     };
                     self.stack[base + value.slot as usize] = item;
                     let first = base + body.first_slot as usize;
-                    let values = self.stack[first..=base + value.slot as usize].into();
-                    self.heap.charge(32);
                     let outer =
                         if body.captures { self.outer_env(env, building) } else { building.frame.env };
-                    let iteration = self.heap.add_env(crate::heap::Env { parent: outer, values });
+                    let values = &self.stack[first..=base + value.slot as usize];
+                    let iteration = self.heap.add_env(outer, values);
                     self.run_iteration(building, ops, iteration)?;
                 }
                 Ok(())
@@ -114,10 +113,10 @@ impl<'ir> Vm<'ir> {
     fn outer_env(&self, env: Option<EnvId>, building: &Building<'ir>) -> Option<EnvId> {
         let mut current = env;
         while let Some(id) = current {
-            if self.heap.env(id).parent == building.frame.env {
+            if self.heap.env_parent(id) == building.frame.env {
                 return current;
             }
-            current = self.heap.env(id).parent;
+            current = self.heap.env_parent(id);
         }
         current
     }
@@ -161,7 +160,18 @@ impl<'ir> Vm<'ir> {
         if !matches!(building.kind, ObjectKind::Dynamic | ObjectKind::Listing) {
             return Err(self.cannot_have(building.class, "an element"));
         }
-        building.order.push(Order::Element(narrow(building.items.elements.len())));
+        let index = narrow(building.items.elements.len());
+        if building.items.entries.len() > building.inherited_entries {
+            let hash = self.hash(Value::Int(index.into()))?;
+            let taken = building.items.candidates(hash).any(|(position, key)| {
+                position >= building.inherited_entries
+                    && matches!(key, Value::Int(taken) if taken == i64::from(index))
+            });
+            if taken {
+                return Err(duplicate(&index.to_string()));
+            }
+        }
+        building.order.push(Order::Element(index));
         building.items.elements.push(slot);
         self.heap.charge(size_of::<Slot<'_>>());
         self.tick()
@@ -176,6 +186,9 @@ impl<'ir> Vm<'ir> {
                     _ => building.items.elements.len(),
                 };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
+                    Some(index) if index >= building.inherited_elements && !mutant!(DuplicatesAllowed) => {
+                        Err(duplicate(&index.to_string()))
+                    }
                     Some(index) => override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
                     None => {
@@ -235,14 +248,12 @@ impl<'ir> Vm<'ir> {
         member: &'ir Member,
         env: Option<EnvId>,
     ) -> Result<()> {
-        let Some(items) = self.heap.object(building.parent).items else { return Ok(()) };
-        let elements =
-            (0..building.inherited_elements).map(|position| MemberRef::Element(items, narrow(position)));
-        let entries =
-            (0..building.inherited_entries).map(|position| MemberRef::Entry(items, narrow(position)));
-        let all: Vec<MemberRef> = elements.chain(entries).collect();
         let frame = building.frame;
-        for place in all {
+        let members = self.members_of(building.parent);
+        for (_, place) in self.in_definition_order(building.parent, members) {
+            if let MemberRef::Property(_) = place {
+                continue;
+            }
             let value = self.force(building.parent, place)?;
             self.stack[frame.base + variable as usize] = value;
             if !self.eval_condition(&building.body.code, condition, &frame)? {

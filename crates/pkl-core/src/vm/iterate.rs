@@ -58,6 +58,15 @@ impl Vm<'_> {
         items.order.iter().filter_map(member).collect()
     }
 
+    /// Whether an object is another one, or a view of it.
+    pub(crate) fn shows(&self, object: ObjectId, original: ObjectId) -> bool {
+        let mut views = std::iter::successors(Some(object), |object| {
+            let record = self.heap.object(*object);
+            record.parent.filter(|_| record.is_view())
+        });
+        views.any(|shown| shown == original)
+    }
+
     /// Whether a property is seen by renderers, comparisons and conversions.
     pub(crate) fn is_visible(&self, object: ObjectId, name: Symbol, index: u32) -> bool {
         let member = self.heap.slot(index).member;

@@ -27,7 +27,7 @@ known! {
     Any, Null, Boolean, Number, Int, Float, String, Bytes, Duration, DataSize, Pair, IntSeq, Regex, Collection,
     List, Set, Map, Object, Dynamic, Typed, Listing, Mapping, Function, Function0, Function1, Function2,
     Function3, Function4, Function5, Class, TypeAlias, Module, ModuleOutput, Resource, RegexMatch, Annotation,
-    ValueRenderer, ModuleInfo, FileOutput, RenderDirective, BytesRenderer,
+    ValueRenderer, ModuleInfo, Deprecated, FileOutput, RenderDirective, BytesRenderer,
 }
 
 macro_rules! words {

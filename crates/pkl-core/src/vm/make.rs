@@ -5,14 +5,14 @@ use pkl_parser::ast::ModifierKind;
 use super::amend::narrow;
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, Items, Order, PropertyKey, Slot};
+use crate::heap::{Items, Object, Order, PropertyKey, Slot};
 use crate::value::{ClassId, ItemsId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
-    /// A member that has this value, whatever the receiver.
+    /// A member that has this value, whatever the receiver. It isn't read yet.
     pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
-        let env = self.heap.add_env(crate::heap::Env { parent: None, values: Box::new([value]) });
-        Slot { cache: Cache::Ready(value), member: self.store.given(), definer: object, env: Some(env) }
+        let env = self.heap.add_env(None, &[value]);
+        super::amend::slot(self.store.given(), object, Some(env))
     }
 
     /// An object with these elements.
@@ -87,12 +87,42 @@ impl<'ir> Vm<'ir> {
         self.regrow(object, grown);
         for name in names {
             let text = self.text_of(name);
-            let values = Box::new([Value::Object(source), self.heap.string(text)]);
-            let env = self.heap.add_env(crate::heap::Env { parent: None, values });
+            let values = [Value::Object(source), self.heap.string(text)];
+            let env = self.heap.add_env(None, &values);
             let member = self.store.forward();
-            let slot = Slot { cache: Cache::Empty, member, definer: object, env: Some(env) };
+            let slot = super::amend::slot(member, object, Some(env));
             self.put_property(object, PropertyKey::Named(name), slot);
         }
+    }
+
+    /// An object that is as another one was before any of its members was evaluated.
+    pub(crate) fn unevaluated_copy(&mut self, object: ObjectId) -> ObjectId {
+        let original = self.heap.object(object);
+        let (class, shape, slots, items) = (original.class, original.shape, original.slots, original.items);
+        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
+        let (check, env, body, role) = (original.check, original.env, original.body, original.role);
+        let len = self.heap.shapes.get(shape).len();
+        let slots = self.heap.inherit_slots(slots, len);
+        let items = items.map(|items| {
+            let copy = self.heap.items(items).inherit(None);
+            self.heap.charge(copy.size());
+            self.heap.add_items(copy)
+        });
+        let parent = Some(object);
+        self.heap.add_object(Object {
+            class,
+            parent,
+            enclosing_this,
+            enclosing_owner,
+            shape,
+            slots,
+            items,
+            check,
+            env,
+            body,
+            role,
+            forced: false,
+        })
     }
 
     /// An instance of a class with these properties; the others have their defaults.
@@ -108,8 +138,7 @@ impl<'ir> Vm<'ir> {
         let grown = self.heap.shapes.grow_once(shape, keys);
         self.regrow(object, grown);
         for &(name, value) in properties {
-            let mut slot = self.given(object, value);
-            slot.cache = Cache::Empty;
+            let slot = self.given(object, value);
             self.put_property(object, PropertyKey::Named(name), slot);
         }
     }

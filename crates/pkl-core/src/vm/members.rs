@@ -4,7 +4,7 @@ use pkl_parser::Symbol;
 
 use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, PropertyKey, Slot};
+use crate::heap::{Cache, PropertyKey, Sharing, Slot};
 use crate::ir::{Expr, Member, MemberSource};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
@@ -26,43 +26,32 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn set_cache(&mut self, place: MemberRef, cache: Cache) {
+    fn slot_at_mut(&mut self, place: MemberRef) -> &mut Slot<'ir> {
         match place {
-            MemberRef::Property(index) => self.heap.slot_mut(index).cache = cache,
+            MemberRef::Property(index) => self.heap.slot_mut(index),
             MemberRef::Element(items, position) => {
-                self.heap.items_mut(items).elements[position as usize].cache = cache;
+                &mut self.heap.items_mut(items).elements[position as usize]
             }
-            MemberRef::Entry(items, position) => {
-                self.heap.items_mut(items).entries[position as usize].cache = cache;
-            }
+            MemberRef::Entry(items, position) => &mut self.heap.items_mut(items).entries[position as usize],
         }
+    }
+
+    pub(super) fn set_cache(&mut self, place: MemberRef, cache: Cache) {
+        self.slot_at_mut(place).cache = cache;
     }
 
     /// The value of a member for `object` as receiver.
     #[inline]
     pub(crate) fn force(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         match self.slot_at(place).cache {
-            Cache::Ready(value) if !matches!(place, MemberRef::Property(_)) => {
-                if self.heap.object(object).check.is_none() {
-                    Ok(value)
-                } else {
-                    self.force_given(object, place, value)
+            Cache::Ready(value) => {
+                if self.slot_at(place).sharing == Sharing::Unread {
+                    self.slot_at_mut(place).sharing = Sharing::Read;
                 }
+                Ok(value)
             }
-            Cache::Ready(value) => Ok(value),
             Cache::Busy => Err(stack_overflow()),
             Cache::Empty => self.force_empty(object, place),
-        }
-    }
-
-    /// A value that was there before the collection's type was known.
-    fn force_given(&mut self, object: ObjectId, place: MemberRef, value: Value) -> Result<Value> {
-        if !matches!(self.slot_at(place).member.source, MemberSource::Given) {
-            return Ok(value);
-        }
-        match self.heap.object(object).check {
-            Some(check) => self.check_member(check, value),
-            None => Ok(value),
         }
     }
 
@@ -74,6 +63,11 @@ impl<'ir> Vm<'ir> {
         match result {
             Ok(value) => {
                 self.set_cache(place, Cache::Ready(value));
+                if let MemberRef::Property(index) = place
+                    && self.is_same_for_all(object, index)
+                {
+                    self.share(object, index, value);
+                }
                 Ok(value)
             }
             Err(error) => {
@@ -83,7 +77,7 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    fn evaluate_slot(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
+    pub(super) fn evaluate_slot(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
         let slot = *self.slot_at(place);
         let key = match place {
             MemberRef::Property(_) => {
@@ -109,14 +103,19 @@ impl<'ir> Vm<'ir> {
             (true, Some(original)) => self.force_in(original, place)?,
             _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
         };
-        let value = match self.inherited_check(place) {
-            Some(check) => self.check_member(check, value)?,
-            None => value,
-        };
-        match self.heap.object(object).check {
-            Some(check) => self.check_member(check, value),
-            None => Ok(value),
+        let checks = [self.inherited_check(place), self.heap.object(object).check];
+        let checked =
+            checks.into_iter().flatten().try_fold(value, |value, check| self.check_member(check, value));
+        checked.map_err(|error| self.place_of_value(error, &slot))
+    }
+
+    /// The error of a value that isn't of its type, with the place of the value.
+    fn place_of_value(&self, error: Failure, slot: &Slot<'ir>) -> Failure {
+        if !slot.member.source_is_code() {
+            return error;
         }
+        let span = self.value_span(slot.member);
+        error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
     }
 
     /// The type to which a member was checked where it was defined.
@@ -166,16 +165,16 @@ impl<'ir> Vm<'ir> {
             }
             MemberSource::Given => {
                 let env = env.expect("a given member has its value in its environment");
-                Ok(self.heap.env(env).values[0])
+                Ok(self.heap.env_values(env)[0])
             }
             MemberSource::ModuleAt | MemberSource::ResourceAt => {
                 let env = env.expect("a member that a pattern found has its URI in its environment");
-                let uri = self.heap.env(env).values[0];
+                let uri = self.heap.env_values(env)[0];
                 self.found_member(member.source, uri)
             }
             MemberSource::Forward => {
                 let env = env.expect("a forwarded member has its object in its environment");
-                let [object, name] = self.heap.env(env).values[..] else {
+                let [object, name] = self.heap.env_values(env)[..] else {
                     panic!("a forwarded member's environment is an object and a name")
                 };
                 let name = self.store.symbol(self.str(name));
@@ -238,12 +237,7 @@ impl<'ir> Vm<'ir> {
         self.stack.truncate(base);
         result.map_err(|error| {
             let error = error.leave(|| self.member_name(member, owner));
-            if slot.member.source_is_code() {
-                let span = self.value_span(slot.member);
-                error.locate(slot.member.module, span).leave(|| self.member_name(slot.member, slot.definer))
-            } else {
-                error
-            }
+            self.place_of_value(error, slot)
         })
     }
 
@@ -392,9 +386,13 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    pub(crate) fn undefined(&self, member: &'ir Member) -> Failure {
+    pub(crate) fn undefined(&self, member: &'ir Member, this: Value) -> Failure {
         let name = member.name.map(|name| self.text_of(name)).unwrap_or_default();
         let message = format!("Tried to read property `{name}` but its value is undefined.");
-        Raised::new(ErrorCode::UndefinedValue, message).locate(member.module, member.name_span)
+        let mut error = Raised::new(ErrorCode::UndefinedValue, message);
+        if let (Value::Object(object), Some(name)) = (this, member.name) {
+            error.undefined = Some((object, name));
+        }
+        error.locate(member.module, member.name_span)
     }
 }

@@ -179,7 +179,7 @@ impl<'ir> Vm<'ir> {
                 if self.heap.find_property(target, key).is_none() {
                     let index = self.heap.find_property(parent, key).expect("the key is of this object");
                     let mut slot = *self.heap.slot(index);
-                    slot.cache = crate::heap::Cache::Empty;
+                    slot.forget_all();
                     let shape = self.heap.object(target).shape;
                     let grown = self.heap.shapes.grow_once(shape, std::iter::once(key));
                     self.regrow(target, grown);
@@ -209,6 +209,7 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: Role::Module,
+            forced: false,
         });
         let state = &mut self.modules[id.index()];
         state.object = Some(object);
@@ -316,6 +317,7 @@ impl<'ir> Vm<'ir> {
             env: None,
             body: None,
             role: if module { Role::Module } else { Role::Plain },
+            forced: false,
         })
     }
 

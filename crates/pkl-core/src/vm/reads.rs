@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Env, Items};
+use crate::heap::Items;
 use crate::host::Resource;
 use crate::ir::{IrId, Member, MemberSource, ModuleIr, ReadKind};
-use crate::reader::Readers;
 use crate::value::Value;
 
 impl<'ir> Vm<'ir> {
@@ -51,7 +50,7 @@ impl<'ir> Vm<'ir> {
             let key = self.heap.string(name);
             let hash = self.hash(key)?;
             let uri = self.heap.string(uri);
-            let env = self.heap.add_env(Env { parent: None, values: Box::new([uri]) });
+            let env = self.heap.add_env(None, &[uri]);
             items.push_entry(hash, key, super::amend::slot(member, object, Some(env)));
         }
         self.set_items(object, items);
@@ -79,7 +78,7 @@ impl<'ir> Vm<'ir> {
         if kind == ReadKind::Glob {
             return self.read_glob(module, &text);
         }
-        let absolute = Readers::resolve_resource(&module.uri, &text)?;
+        let absolute = self.readers.resolve_resource(&module.uri, &text)?;
         match self.read_absolute(&absolute)? {
             Some(value) => Ok(value),
             None if kind == ReadKind::Nullable => Ok(Value::NULL),
@@ -98,6 +97,7 @@ impl<'ir> Vm<'ir> {
             None => None,
             Some(Resource::Text(text)) => Some(self.heap.string(text)),
             Some(Resource::Bytes(bytes)) => Some(self.resource(uri, bytes)?),
+            Some(Resource::Found { uri, bytes }) => Some(self.resource(&uri, bytes)?),
         };
         if self.readers.is_memoised(uri) {
             self.resources.insert(uri.to_owned(), value.unwrap_or(Value::NULL));

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Vm;
+use super::force::Undefined;
 use super::iterate::MemberKey;
 use crate::error::{ErrorCode, Raised, Result};
-use crate::heap::{Cache, ClassKind};
+use crate::heap::ClassKind;
 use crate::value::{ObjectId, Value};
 
 /// How members of objects are laid out.
@@ -17,19 +18,9 @@ enum Layout {
     Lines,
 }
 
-/// What happens to members that aren't evaluated yet.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unevaluated {
-    /// They are evaluated.
-    Force,
-    /// They are shown as `?`.
-    Mark,
-}
-
 struct Writer {
     out: String,
     layout: Layout,
-    unevaluated: Unevaluated,
     depth: usize,
     limit: usize,
 }
@@ -49,26 +40,26 @@ impl Vm<'_> {
     pub(crate) fn library_text(&mut self, value: Value) -> Result<String> {
         match value {
             Value::String(id) => Ok(self.heap.text(id).to_owned()),
-            Value::List(_) | Value::Set(_) => self.write(value, Layout::Lines, Unevaluated::Mark),
+            Value::List(_) | Value::Set(_) => self.write(value, Layout::Lines),
             Value::Object(_) | Value::Pair(_) => self.show(value),
-            other => self.write(other, Layout::OneLine, Unevaluated::Mark),
+            other => self.write(other, Layout::OneLine),
         }
     }
 
     /// A value as it would be written on one line, all of its members evaluated.
     pub(crate) fn show(&mut self, value: Value) -> Result<String> {
-        self.write(value, Layout::OneLine, Unevaluated::Force)
+        self.force_deep(value, Undefined::Allowed)?;
+        self.write(value, Layout::OneLine)
     }
 
     /// A value as messages show it: what isn't evaluated is `?`, and what is long is cut.
     pub(crate) fn show_shallow(&mut self, value: Value) -> Result<String> {
-        let shown = self.write(value, Layout::OneLine, Unevaluated::Mark)?;
+        let shown = self.write(value, Layout::OneLine)?;
         Ok(pkl_data::display::truncated(shown))
     }
 
-    fn write(&mut self, value: Value, layout: Layout, unevaluated: Unevaluated) -> Result<String> {
-        let mut writer =
-            Writer { out: String::new(), layout, unevaluated, depth: 0, limit: self.limits().output };
+    fn write(&mut self, value: Value, layout: Layout) -> Result<String> {
+        let mut writer = Writer { out: String::new(), layout, depth: 0, limit: self.limits().output };
         writer.value(self, value)?;
         Ok(writer.out)
     }
@@ -167,14 +158,7 @@ impl Writer {
                 Layout::OneLine => self.out.push_str(if position == 0 { " " } else { "; " }),
                 Layout::Lines => self.start_line(),
             }
-            let value = match (self.unevaluated, vm.slot_at(place).cache) {
-                (_, Cache::Ready(value)) => Some(value),
-                (Unevaluated::Mark, _) | (_, Cache::Busy) => None,
-                (Unevaluated::Force, Cache::Empty) => match vm.force(object, place) {
-                    Err(error) if error.code == ErrorCode::UndefinedValue => None,
-                    value => Some(value?),
-                },
-            };
+            let value = vm.slot_at(place).read_value();
             match key {
                 MemberKey::Property(name) => {
                     let name = vm.text_of(name);

@@ -38,7 +38,7 @@ impl<'ir> Vm<'ir> {
             match member {
                 Spread::Element(value) => {
                     let slot = self.given(building.object, value);
-                    self.add_element(building, slot)?;
+                    self.add_element(building, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Entry(key, value) => {
                     let slot = self.given(building.object, value);

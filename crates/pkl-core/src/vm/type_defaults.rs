@@ -136,7 +136,10 @@ impl<'ir> Vm<'ir> {
             Some(value) => Ok(value),
             None => {
                 let message = "Tried to read property `default` but its value is undefined.";
-                Err(Raised::new(ErrorCode::UndefinedValue, message))
+                let error = Raised::new(ErrorCode::UndefinedValue, message);
+                Err(error
+                    .locate(kept.code.module, kept.code.type_spans[kept.ty as usize])
+                    .leave(|| "default".to_owned()))
             }
         }
     }
@@ -209,7 +212,7 @@ impl<'ir> Vm<'ir> {
         match declared {
             Some((typed, owner, env)) => match self.default_for(typed, frame.this, owner, env)? {
                 Some(value) => Ok(value),
-                None => Err(self.undefined(member)),
+                None => Err(self.undefined(member, frame.this)),
             },
             None => Ok(Value::Object(self.empty_dynamic()?)),
         }

@@ -5,7 +5,7 @@ use std::ptr::from_ref;
 use super::types::TypeRef;
 use super::{Frame, Vm};
 use crate::error::Result;
-use crate::heap::{Env, Object, Role};
+use crate::heap::Role;
 use crate::ir::{Code, Ty, TyIx};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ObjectId, Value};
@@ -13,30 +13,11 @@ use crate::value::{CheckId, ObjectId, Value};
 impl<'ir> Vm<'ir> {
     /// An object that shows another one's members, checked.
     pub(super) fn view(&mut self, object: ObjectId, check: CheckId) -> ObjectId {
-        let original = self.heap.object(object);
-        let (class, shape, slots, items, env, body) =
-            (original.class, original.shape, original.slots, original.items, original.env, original.body);
-        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
-        let len = self.heap.shapes.get(shape).len();
-        let slots = self.heap.inherit_slots(slots, len);
-        let items = items.map(|items| {
-            let copy = self.heap.items(items).inherit(None);
-            self.heap.charge(copy.size());
-            self.heap.add_items(copy)
-        });
-        self.heap.add_object(Object {
-            class,
-            parent: Some(object),
-            enclosing_this,
-            enclosing_owner,
-            shape,
-            slots,
-            items,
-            check: Some(check),
-            env,
-            body,
-            role: Role::View,
-        })
+        let view = self.unevaluated_copy(object);
+        let record = self.heap.object_mut(view);
+        record.check = Some(check);
+        record.role = Role::View;
+        view
     }
 
     /// A type kept for later, with what it needs.
@@ -49,8 +30,8 @@ impl<'ir> Vm<'ir> {
         let locals = if free || code.frame_size == 0 {
             None
         } else {
-            let values = self.stack[frame.base..frame.base + code.frame_size as usize].into();
-            Some(self.heap.add_env(Env { parent: None, values }))
+            let values = &self.stack[frame.base..frame.base + code.frame_size as usize];
+            Some(self.heap.add_env(None, values))
         };
         let id = CheckId::at(self.checks.refs.len());
         self.heap.charge(size_of::<TypeRef<'_>>());
@@ -74,7 +55,7 @@ impl<'ir> Vm<'ir> {
         let kept = self.checks.refs[id.index()];
         let base = self.stack.len();
         if let Some(locals) = kept.locals {
-            self.stack.extend_from_slice(&self.heap.env(locals).values);
+            self.stack.extend_from_slice(self.heap.env_values(locals));
         }
         self.stack.resize(base + kept.code.frame_size as usize, Value::NULL);
         let frame = Frame {
@@ -102,7 +83,7 @@ impl<'ir> Vm<'ir> {
 }
 
 /// Whether checking a type depends on nothing around it.
-fn stands_alone(code: &Code, ty: TyIx) -> bool {
+pub(super) fn stands_alone(code: &Code, ty: TyIx) -> bool {
     match &code.types[ty as usize] {
         Ty::Unknown | Ty::Nothing | Ty::StringLiteral(_) | Ty::Variable(_) | Ty::Function { .. } => true,
         Ty::Module(_) | Ty::AliasParameter(_) | Ty::Constrained { .. } => false,

@@ -42,6 +42,8 @@ pub(crate) struct Checks<'ir> {
     applied: Vec<Applied<'ir>>,
     /// The default instances of classes.
     pub(super) instances: FxHashMap<ClassId, ObjectId>,
+    /// Calls of deprecated methods that have been told: module, place and method.
+    pub(super) warned: FxHashSet<(crate::ir::IrId, u32, usize)>,
     /// Modules whose declarations have been verified.
     pub(super) verified: FxHashSet<ModuleId>,
     /// The objects of annotations, by module and place.

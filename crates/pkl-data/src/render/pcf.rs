@@ -37,10 +37,7 @@ impl Default for Options {
 /// If the value is or holds a class, a type alias or a function.
 pub fn value(value: &Tree, options: &Options) -> Result<String, RenderError> {
     let mut writer = Writer::new(options);
-    match Object::of(value) {
-        Some(object) => writer.braces(object)?,
-        None => writer.expression(value)?,
-    }
+    writer.bare(value)?;
     Ok(writer.out)
 }
 
@@ -52,6 +49,11 @@ pub fn document(value: &Tree, options: &Options) -> Result<String, RenderError> 
     let mut writer = Writer::new(options);
     if let Some(text) = value.render_directive() {
         return Ok(format!("{text}\n"));
+    }
+    if value.pcf_directive().is_some() {
+        writer.bare(value)?;
+        writer.out.push('\n');
+        return Ok(writer.out);
     }
     let (Tree::Typed(_) | Tree::Dynamic(_), Some(object)) = (value, Object::of(value)) else {
         return Err(writer.walk.unsupported_document("a Pcf document", "`Typed` or `Dynamic`", value));
@@ -77,7 +79,7 @@ impl<'a> Object<'a> {
             Tree::Listing(items) => Some(Self::Elements(items)),
             Tree::Mapping(entries) => Some(Self::Entries(entries)),
             Tree::Dynamic(members) => Some(Self::Members(members)),
-            Tree::Typed(typed) if value.render_directive().is_none() => {
+            Tree::Typed(typed) if value.render_directive().is_none() && value.pcf_directive().is_none() => {
                 Some(Self::Properties(&typed.properties))
             }
             _ => None,
@@ -176,6 +178,9 @@ impl<'a> Writer<'a> {
         if let Some(object) = Object::of(value) {
             self.out.push(' ');
             self.braces(object)?;
+        } else if value.pcf_directive().is_some() {
+            self.out.push(' ');
+            self.bare(value)?;
         } else if let Some(text) = value.render_directive() {
             self.out.push(' ');
             self.out.push_str(text);
@@ -205,6 +210,10 @@ impl<'a> Writer<'a> {
             self.out.push_str("new ");
             return self.braces(object);
         }
+        if value.pcf_directive().is_some() {
+            self.out.push_str("new ");
+            return self.bare(value);
+        }
         match value {
             Tree::String(text) => {
                 let literal = self.string(text);
@@ -221,6 +230,22 @@ impl<'a> Writer<'a> {
             }
             scalar => self.out.push_str(&crate::display::one_line(scalar)),
         }
+        Ok(())
+    }
+
+    /// A value, an object without `new`; what a directive says around its value.
+    fn bare(&mut self, value: &'a Tree) -> Result<(), RenderError> {
+        if let Some(object) = Object::of(value) {
+            return self.braces(object);
+        }
+        let Some((before, value, after)) = value.pcf_directive() else {
+            return self.expression(value);
+        };
+        self.walk.enter(Step::Property("value"), self.out.len())?;
+        self.out.push_str(before);
+        self.bare(value)?;
+        self.out.push_str(after);
+        self.walk.leave();
         Ok(())
     }
 

@@ -9,14 +9,31 @@ struct Body {
     kind: Kind,
     /// Whether what is written over has members already.
     amends: bool,
+    /// What it is known to have.
+    known: Known,
     depth: usize,
     /// Names and keys that must not be written twice.
     used: Vec<String>,
 }
 
+/// What an object is known to have before it is amended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// So many elements.
+    pub(super) elements: usize,
+    /// Entries with these keys.
+    pub(super) keys: &'static [&'static str],
+}
+
 impl Generator<'_> {
     /// `{ … }` for an object of a kind; `amends` says whether it may have members already.
     pub(super) fn body(&mut self, kind: Kind, amends: bool, depth: usize) -> String {
+        self.body_of(kind, amends.then(Known::default), depth)
+    }
+
+    /// The same, with what is known of the object that is amended, if one is.
+    pub(super) fn body_of(&mut self, kind: Kind, amended: Option<Known>, depth: usize) -> String {
+        let (amends, known) = (amended.is_some(), amended.unwrap_or_default());
         let mut scope = Scope::new(ScopeKind::Object);
         if let Kind::Instance(class) = kind {
             scope.inherited = self.members_of(class);
@@ -25,7 +42,7 @@ impl Generator<'_> {
             scope.elements = Some(0);
         }
         let overridden = self.scopes.overridden.take();
-        let body = Body { kind, amends, depth, used: Vec::new() };
+        let body = Body { kind, amends, known, depth, used: Vec::new() };
         let members = self.within(scope, |this| this.members(body));
         self.scopes.overridden = overridden;
         if members.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", members.join("; ")) }
@@ -39,21 +56,28 @@ impl Generator<'_> {
             }
         }
         if self.choices.chance(10) {
-            members.push(self.local(&mut body));
+            members.extend(self.local(&mut body));
         }
         let most = if body.depth == 0 { 1 } else { 4 };
         self.several(0, most, |this, _| members.extend(this.member(&mut body)));
         members
     }
 
-    fn local(&mut self, body: &mut Body) -> String {
+    fn local(&mut self, body: &mut Body) -> Option<String> {
         let name = Name::new(self.choices.pick(&[Kind::Int, Kind::Text, Kind::Function]), self.some_index());
+        if self.is_careful() && body.used.contains(&name.to_string()) {
+            return None;
+        }
         body.used.push(name.to_string());
         let value = self.value_of(name, false, |this| this.nested(name.kind, body.depth));
+        let careful = self.is_careful();
         if let Some(scope) = self.scopes.stack.last_mut() {
             scope.names.push(name);
+            if careful {
+                scope.locals.push(name);
+            }
         }
-        format!("local {name} = {value}")
+        Some(format!("local {name} = {value}"))
     }
 
     fn some_index(&mut self) -> u8 {
@@ -119,7 +143,9 @@ impl Generator<'_> {
     }
 
     fn dynamic_member(&mut self, body: &mut Body) -> Option<String> {
+        let may_match = self.may_match(body);
         match self.choices.below(9) {
+            5 | 6 if self.plain_objects => self.entry(body, Kind::Int),
             0..=3 => {
                 let kind = self.any_kind();
                 let kind = if kind == Kind::Function { Kind::Int } else { kind };
@@ -129,7 +155,10 @@ impl Generator<'_> {
             4 => self.entry(body, Kind::Int),
             5 => Some(self.element(body, Kind::Int)),
             6 => Some(format!("...{}", self.outside(|this| this.nested(Kind::Ints, 1)))),
-            7 if body.amends => Some(format!("[[{}]] = {}", self.predicate(), self.nested(Kind::Int, 1))),
+            7 if body.amends && may_match => {
+                body.used.push("[[".to_owned());
+                Some(format!("[[{}]] = {}", self.predicate(), self.nested(Kind::Int, 1)))
+            }
             _ => {
                 let kind = self.choices.pick(&[Kind::Int, Kind::Text]);
                 self.dynamic_property(body, Name::new(kind, 0))
@@ -143,16 +172,22 @@ impl Generator<'_> {
         }
         body.used.push(name.to_string());
         let depth = body.depth.saturating_sub(1);
+        // Whether the object that is amended has the property.
+        let everywhere = name.index == 0 && matches!(name.kind, Kind::Int | Kind::Text);
+        let known = body.amends && (!self.is_careful() || everywhere);
         let text = if name.kind == Kind::Dynamic && self.choices.chance(60) {
-            let amends = body.amends;
+            let amends = body.amends && !self.is_careful();
             let inner = self.value_of(name, amends, |this| this.body(name.kind, amends, depth));
             format!("{name} {inner}")
         } else {
-            let value = self.value_of(name, body.amends, |this| this.nested(name.kind, depth));
+            let value = self.value_of(name, known, |this| this.nested(name.kind, depth));
             format!("{name} = {value}")
         };
         if let Some(scope) = self.scopes.stack.last_mut() {
             scope.names.push(name);
+        }
+        if self.is_careful() && (name.index == 0 || !body.amends) {
+            return Some(text);
         }
         Some(self.perhaps_when(text))
     }
@@ -166,8 +201,11 @@ impl Generator<'_> {
 
     fn element(&mut self, body: &mut Body, kind: Kind) -> String {
         let depth = body.depth.saturating_sub(1);
+        let may_match = self.may_match(body);
+        let matched = body.used.iter().any(|used| used == "[[");
         match self.choices.below(10) {
-            0 if body.amends => {
+            0 if self.is_careful() && matched => self.plain_element(kind, depth),
+            0 if body.known.elements > 0 || body.amends && self.may_fail() => {
                 let index = self.choices.below(2);
                 let key = format!("[{index}]");
                 if body.used.contains(&key) {
@@ -188,10 +226,15 @@ impl Generator<'_> {
             }
             3 => {
                 self.forget_elements();
-                let source = if kind == Kind::Int { Kind::IntListing } else { Kind::Ints };
+                let source = match kind {
+                    Kind::Int => Kind::IntListing,
+                    Kind::Instance(class) if !self.may_fail() => Kind::Objects(class),
+                    _ => Kind::Ints,
+                };
                 format!("...{}", self.outside(|this| this.nested(source, 1)))
             }
-            4 if body.amends => {
+            4 if body.amends && may_match => {
+                body.used.push("[[".to_owned());
                 let predicate = if kind == Kind::Int { "this > 1".to_owned() } else { self.predicate() };
                 let value = if kind.is_object() && self.choices.chance(60) {
                     self.body(kind, true, depth)
@@ -230,21 +273,36 @@ impl Generator<'_> {
         let name = self.variable();
         let source = self.choices.pick(&[Kind::Ints, Kind::IntListing, Kind::IntSet, Kind::Table]);
         let iterable = self.outside(|this| this.nested(source, 1));
-        let inner = self.with_variables(&[(name, Kind::Int)], |this| this.plain_element(kind, depth));
+        let inner = self.with_items(&[(name, Kind::Int)], |this| this.plain_element(kind, depth));
         format!("for ({name} in {iterable}) {{ {inner} }}")
+    }
+
+    /// Whether a predicate may be written: a member that it matches must not be defined in another way.
+    fn may_match(&self, body: &Body) -> bool {
+        !self.is_careful() || !body.used.iter().any(|used| used.starts_with('[') || used == "...")
     }
 
     fn entry(&mut self, body: &mut Body, kind: Kind) -> Option<String> {
         let depth = body.depth.saturating_sub(1);
+        let may_match = self.may_match(body);
+        let spread = body.used.iter().any(|used| used == "..." || used == "[[");
+        let has_entries = body.used.iter().any(|used| used.starts_with('['));
+        let (may_generate, may_spread) = if self.is_careful() {
+            (!spread && !body.used.iter().any(|used| used == "[for]"), !spread && !has_entries)
+        } else {
+            (true, true)
+        };
         match self.choices.below(8) {
-            0 => {
+            0 if may_generate => {
+                body.used.push("[for]".to_owned());
                 let table = self.outside(|this| this.nested(Kind::Table, 1));
-                let inner = self.with_variables(&[("x", Kind::Text), ("y", Kind::Int)], |this| {
+                let inner = self.with_items(&[("x", Kind::Text), ("y", Kind::Int)], |this| {
                     this.keyed("[\"k\" + x]", kind, depth, false)
                 });
                 Some(format!("for (x, y in {table}) {{ {inner} }}"))
             }
-            1 if kind == Kind::Int => {
+            1 if kind == Kind::Int && may_spread => {
+                body.used.push("...".to_owned());
                 Some(format!("...{}", self.outside(|this| this.nested(Kind::IntMapping, 1))))
             }
             2 if kind.is_object() && !body.used.contains(&"default".to_owned()) => {
@@ -257,16 +315,20 @@ impl Generator<'_> {
                 };
                 Some(format!("default {}", inner.replacen('{', &format!("{{ {parameter}"), 1)))
             }
-            3 if body.amends && kind == Kind::Int => {
+            3 if body.amends && kind == Kind::Int && may_match => {
+                body.used.push("[[".to_owned());
                 Some(format!("[[this > 1]] = {}", self.nested(Kind::Int, depth)))
             }
             _ => {
                 let key = format!("[{}]", self.key());
-                if body.used.contains(&key) && !self.choices.chance(3) {
+                let conflicts = body.used.contains(&key) || (self.is_careful() && spread);
+                if conflicts && !(self.choices.chance(3) && self.may_fail()) {
                     return None;
                 }
                 body.used.push(key.clone());
-                let text = self.keyed(&key, kind, depth, body.amends);
+                let known = body.known.keys.iter().any(|known| key == format!("[{known}]"));
+                let may_be = body.amends && (known || self.may_fail());
+                let text = self.keyed(&key, kind, depth, may_be);
                 Some(self.perhaps_when(text))
             }
         }
@@ -277,7 +339,7 @@ impl Generator<'_> {
         if kind.is_object() && self.choices.chance(60) {
             return format!("{key} {}", self.body(kind, true, depth));
         }
-        if amends && kind == Kind::Int && self.choices.chance(12) {
+        if amends && kind == Kind::Int && self.choices.chance(30) {
             return format!("{key} = super{key} + {}", self.nested(kind, depth));
         }
         format!("{key} = {}", self.nested(kind, depth))

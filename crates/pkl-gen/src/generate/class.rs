@@ -31,7 +31,7 @@ impl Generator<'_> {
         let id = u8::try_from(self.classes.len()).unwrap_or(u8::MAX);
         let open: Vec<ClassId> = (0..id).filter(|other| self.is_extensible(*other)).collect();
         let parent = (!open.is_empty() && self.choices.chance(60)).then(|| self.choices.pick(&open));
-        let is_abstract = self.choices.chance(6);
+        let is_abstract = self.choices.chance(6) && !self.is_careful();
         let is_open = !is_abstract && self.choices.chance(70);
         let mut text = match (is_abstract, is_open) {
             (true, _) => "abstract class ",
@@ -77,6 +77,9 @@ impl Generator<'_> {
             class.properties.push(property);
             if let Some(scope) = this.scopes.stack.last_mut() {
                 scope.names.push(property.name);
+                if property.is_local && this.risk != super::Risk::Careless {
+                    scope.locals.push(property.name);
+                }
             }
         });
         self.several(0, 2, |this, _| {
@@ -122,6 +125,11 @@ impl Generator<'_> {
             }
         }
         let _ = write!(text, "{name}");
+        let amended =
+            name.kind.is_object() && overridden && !is_fixed && self.is_careful() && self.choices.chance(60);
+        if amended {
+            return format!("{text} {}\n", self.value_of(name, true, |this| this.body(name.kind, true, 2)));
+        }
         let typed = if overridden { self.choices.chance(15) } else { self.choices.chance(70) };
         if typed {
             let _ = write!(text, ": {}", self.annotation(name.kind));
@@ -133,7 +141,7 @@ impl Generator<'_> {
         if typed && has_default && !is_local && !overridden && self.choices.chance(30) {
             return text + "\n";
         }
-        if name.kind.is_object() && overridden && !is_fixed && self.choices.chance(60) {
+        if name.kind.is_object() && overridden && !is_fixed && !self.is_careful() && self.choices.chance(60) {
             let body = self.value_of(name, true, |this| this.body(name.kind, true, 2));
             return format!("{text} {body}\n").replace(&format!(": {}", name.kind.type_name()), "");
         }
@@ -144,6 +152,23 @@ impl Generator<'_> {
     /// A type for values of a kind: exact, wider, or narrower.
     pub(super) fn annotation(&mut self, kind: Kind) -> String {
         let exact = kind.type_name();
+        if !self.may_fail() {
+            return match kind {
+                Kind::Int => self.choices.pick(&["Int", "Number", "Wide", "Int|String", "Int(isFinite)"]),
+                Kind::Text => self.choices.pick(&["String", "String(length < 100000)", "Any", "String|Int"]),
+                Kind::Bool => self.choices.pick(&["Boolean", "Boolean|Int"]),
+                Kind::Ints => {
+                    self.choices.pick(&["List<Int>", "Collection<Int>", "List<Number>", "List(length >= 0)"])
+                }
+                Kind::IntListing => self.choices.pick(&["Listing<Int>", "Listing<Wide>", "Listing<Number>"]),
+                Kind::IntMapping => {
+                    self.choices.pick(&["Mapping<String, Int>", "Mapping<String, Wide>", "Mapping<Any, Int>"])
+                }
+                Kind::Instance(_) if self.choices.chance(15) => return format!("{exact}?"),
+                _ => return exact,
+            }
+            .to_owned();
+        }
         match kind {
             Kind::Int => self
                 .choices
@@ -184,7 +209,7 @@ impl Generator<'_> {
         let overrides = parent.is_some_and(|parent| self.methods_of(parent).contains(&index));
         let name = Name::new(Kind::Function, index);
         let mut body = self.value_of(name, false, |this| {
-            this.with_variables(&[("x", Kind::Int)], |this| this.expression(Kind::Int))
+            this.with_items(&[("x", Kind::Int)], |this| this.expression(Kind::Int))
         });
         if overrides && self.choices.chance(50) {
             body = format!("super.m{index}(x) + {body}");
@@ -192,7 +217,7 @@ impl Generator<'_> {
         let result = self.choices.pick(&["", ": Int", ": Int|String"]);
         format!(
             "{indent}function m{index}(x{}){result} = {body}\n",
-            self.choices.pick(&["", ": Int", ": Int(this < 1000)"])
+            self.pick_by_risk(&["", ": Int", ": Wide"], &["", ": Int", ": Int(this < 1000)"])
         )
     }
 }

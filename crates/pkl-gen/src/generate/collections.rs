@@ -1,6 +1,7 @@
 //! Expressions of collections and objects, and of members read from objects.
 
 use super::Generator;
+use super::body::Known;
 use super::names::{ClassId, Kind, Name, class_name};
 
 impl Generator<'_> {
@@ -46,7 +47,7 @@ impl Generator<'_> {
             2 => format!(
                 "{}.split({})",
                 self.nested(Kind::Text, depth),
-                self.choices.pick(&["\",\"", "\"\"", "\"b\""])
+                self.choices.pick(&["\",\"", "\" \"", "\"b\""])
             ),
             3 => format!("{}.keys.toList()", self.nested(Kind::Table, depth)),
             _ => format!(
@@ -86,8 +87,15 @@ impl Generator<'_> {
             2 if kind == Kind::IntMapping => format!("{}.toMapping()", self.nested(Kind::Table, depth)),
             2 if kind == Kind::Dynamic && self.class_limit > 0 => {
                 let class = self.some_class();
-                format!("{}.toDynamic()", self.nested(Kind::Instance(class), depth))
+                let instance = self.nested(Kind::Instance(class), depth);
+                if self.may_fail() {
+                    return format!("{instance}.toDynamic()");
+                }
+                // Dynamic objects of ours have these two.
+                let [number, text] = [Kind::Int, Kind::Text].map(|kind| self.literal(kind, 0));
+                format!("({instance}.toDynamic()) {{ i0 = {number}; s0 = {text} }}")
             }
+            2 if !matches!(kind, Kind::Dynamic | Kind::Instance(_)) => self.amended_literal(kind, depth),
             3 => format!(
                 "({}) {} {}",
                 self.nested(kind, depth),
@@ -98,11 +106,32 @@ impl Generator<'_> {
         }
     }
 
+    /// `new …` with some members, amended by a body that knows of them.
+    fn amended_literal(&mut self, kind: Kind, depth: usize) -> String {
+        let (item, is_listing) = match kind {
+            Kind::IntListing => (Kind::Int, true),
+            Kind::IntMapping => (Kind::Int, false),
+            Kind::Objects(class) => (Kind::Instance(class), true),
+            Kind::ObjectMapping(class) => (Kind::Instance(class), false),
+            _ => return self.new_object(kind, depth),
+        };
+        let values: Vec<String> = (0..2).map(|_| self.nested(item, depth.min(1))).collect();
+        let (members, known) = if is_listing {
+            (values.join("; "), Known { elements: values.len(), keys: &[] })
+        } else {
+            let members = format!("[\"a\"] = {}; [\"b\"] = {}", values[0], values[1]);
+            (members, Known { elements: 0, keys: &["\"a\"", "\"b\""] })
+        };
+        let body = self.body_of(kind, Some(known), depth);
+        format!("(new {} {{ {members} }}) {body}", kind.type_name())
+    }
+
     /// `new …` with a body.
     pub(super) fn new_object(&mut self, kind: Kind, depth: usize) -> String {
         let type_name = match kind {
             Kind::Instance(class) => class_name(self.subclass(class)),
             Kind::Dynamic => "Dynamic".to_owned(),
+            Kind::Objects(_) | Kind::ObjectMapping(_) if self.is_careful() => kind.type_name(),
             kind if self.choices.chance(30) => {
                 kind.type_name().split('<').next().unwrap_or_default().to_owned()
             }

@@ -25,8 +25,13 @@ impl Generator<'_> {
         if self.choices.chance(12) {
             return self.control(kind, depth - 1);
         }
-        if self.choices.chance(2) {
+        if self.choices.chance(2) && self.may_fail() {
             return self.wild(depth - 1);
+        }
+        if self.choices.chance(25)
+            && let Some(call) = self.library(kind, depth - 1)
+        {
+            return call;
         }
         match kind {
             Kind::Int => self.int(depth - 1),
@@ -50,12 +55,16 @@ impl Generator<'_> {
         references[chosen].clone()
     }
 
-    fn literal(&mut self, kind: Kind, depth: usize) -> String {
+    pub(super) fn literal(&mut self, kind: Kind, depth: usize) -> String {
         match kind {
             Kind::Int | Kind::Maybe => {
-                self.choices.pick(&["0", "1", "2", "3", "7", "-4", "12", "100"]).to_owned()
+                let negative = if self.is_careful() { "(-4)" } else { "-4" };
+                self.choices.pick(&["0", "1", "2", "3", "7", negative, "12", "100"]).to_owned()
             }
-            Kind::Float => self.choices.pick(&["0.5", "1.0", "-2.25", "1e3", "3.75", "0.1"]).to_owned(),
+            Kind::Float => {
+                let negative = if self.is_careful() { "(-2.25)" } else { "-2.25" };
+                self.choices.pick(&["0.5", "1.0", negative, "1e3", "3.75", "0.1"]).to_owned()
+            }
             Kind::Text => self
                 .choices
                 .pick(&["\"a\"", "\"\"", "\"bc\"", "\"x y\"", "\"é😀\"", "\"two\\nlines\""])
@@ -150,20 +159,35 @@ impl Generator<'_> {
                 self.key(),
                 self.nested(Kind::Int, depth)
             ),
-            7 => format!("{}[{}]", self.nested(Kind::IntMapping, depth), self.key()),
-            8 => format!(
-                "{}[{}]",
-                self.nested(Kind::IntListing, depth),
-                self.choices.pick(&["0", "0", "1", "2"])
-            ),
+            7 => {
+                let (mapping, key) = (self.nested(Kind::IntMapping, depth), self.key());
+                if self.may_fail() {
+                    format!("{mapping}[{key}]")
+                } else {
+                    format!("({mapping}.getOrNull({key}) ?? {})", self.nested(Kind::Int, 0))
+                }
+            }
+            8 => {
+                let listing = self.nested(Kind::IntListing, depth);
+                let index = self.choices.pick(&["0", "0", "1", "2"]);
+                if self.may_fail() {
+                    format!("{listing}[{index}]")
+                } else {
+                    format!("(let (g = {listing}) if (g.length > {index}) g[{index}] else {index})")
+                }
+            }
             9 => format!("{}.apply({})", self.nested(Kind::Function, depth), self.nested(Kind::Int, depth)),
             10 => self.call(depth),
             11 => format!("({} ?? {})", self.nested(Kind::Maybe, depth), self.nested(Kind::Int, depth)),
-            12 => format!(
-                "{}.{}",
-                self.nested(Kind::Ints, depth),
-                self.choices.pick(&["first", "last", "max", "min"])
-            ),
+            12 => {
+                let list = self.nested(Kind::Ints, depth);
+                let member = self.choices.pick(&["first", "last", "max", "min"]);
+                if self.may_fail() {
+                    format!("{list}.{member}")
+                } else {
+                    format!("({list}.{member}OrNull ?? {})", self.nested(Kind::Int, 0))
+                }
+            }
             13 => self.this_element().unwrap_or_else(|| format!("-{}", self.nested(Kind::Int, 0))),
             14 => format!(
                 "{} {} {}",
@@ -329,7 +353,7 @@ impl Generator<'_> {
 
     fn function(&mut self, depth: usize) -> String {
         let name = self.variable();
-        let annotation = self.choices.pick(&["", ": Int", ": Int(this < 50)"]);
+        let annotation = self.pick_by_risk(&["", ": Int", ": Wide"], &["", ": Int", ": Int(this < 50)"]);
         let inner = self.with_variables(&[(name, Kind::Int)], |this| this.nested(Kind::Int, depth));
         format!("(({name}{annotation}) -> {inner})")
     }
@@ -344,7 +368,7 @@ impl Generator<'_> {
         let classes = self.class_limit;
         let mut kinds = vec![Kind::IntListing, Kind::Dynamic, Kind::IntMapping];
         if classes > 0 {
-            let class = u8::try_from(self.choices.below(classes.into())).unwrap_or(0);
+            let class = self.some_class();
             kinds.extend([
                 Kind::Instance(class),
                 Kind::Instance(class),

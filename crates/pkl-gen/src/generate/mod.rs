@@ -4,14 +4,17 @@ mod body;
 mod class;
 mod collections;
 mod expression;
+mod library;
 mod members;
 mod module;
 mod names;
+mod risk;
 mod scope;
 
 use crate::choices::Choices;
 use class::Class;
 use names::{ClassId, Kind, Name};
+use risk::Risk;
 use scope::{Scope, ScopeKind, Scopes};
 
 /// How deep expressions nest.
@@ -37,13 +40,17 @@ impl std::fmt::Display for Program {
 
 /// Writes a program.
 pub fn program(choices: &mut Choices) -> Program {
+    let risk = Risk::chosen(choices);
     let mut generator = Generator {
         choices,
+        risk,
         classes: Vec::new(),
         functions: Vec::new(),
         inherited_functions: Vec::new(),
         scopes: Scopes::default(),
         class_limit: 0,
+        base_classes: 0,
+        plain_objects: false,
     };
     generator.program()
 }
@@ -51,6 +58,8 @@ pub fn program(choices: &mut Choices) -> Program {
 /// The state of writing a program.
 struct Generator<'c> {
     choices: &'c mut Choices,
+    /// What may fail.
+    risk: Risk,
     /// The classes written so far.
     classes: Vec<Class>,
     /// Indices of the methods `m…` of the module, written so far.
@@ -60,6 +69,10 @@ struct Generator<'c> {
     scopes: Scopes,
     /// Only classes of a lower number may be instantiated here.
     class_limit: ClassId,
+    /// Classes of a lower number are in the module below.
+    base_classes: ClassId,
+    /// Whether dynamic objects have no elements, since the format of the output has no place for them.
+    plain_objects: bool,
 }
 
 impl Generator<'_> {
@@ -71,9 +84,24 @@ impl Generator<'_> {
         written
     }
 
-    /// Writes something that may use variables.
+    /// Writes the body of a function or `let`.
     fn with_variables<T>(&mut self, variables: &[(&str, Kind)], write: impl FnOnce(&mut Self) -> T) -> T {
+        self.with(variables, !variables.is_empty(), write)
+    }
+
+    /// Writes what is in a `for` or a method.
+    fn with_items<T>(&mut self, variables: &[(&str, Kind)], write: impl FnOnce(&mut Self) -> T) -> T {
+        self.with(variables, false, write)
+    }
+
+    fn with<T>(
+        &mut self,
+        variables: &[(&str, Kind)],
+        is_function: bool,
+        write: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let mut scope = Scope::new(ScopeKind::Variables);
+        scope.is_function = is_function;
         scope.variables.extend(variables.iter().map(|(name, kind)| ((*name).to_owned(), *kind)));
         self.within(scope, write)
     }

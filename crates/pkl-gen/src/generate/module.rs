@@ -6,7 +6,7 @@ use super::{Generator, Program};
 use std::fmt::Write as _;
 
 /// What a program begins with, after its first clause.
-const HEAD: &str = "\ntypealias Small = Int(this < 60)\n";
+const HEAD: &str = "\ntypealias Small = Int(this < 60)\ntypealias Wide = Int(this < 1000000000000)\n";
 
 /// How a module is built on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,16 +20,21 @@ impl Generator<'_> {
     pub(super) fn program(&mut self) -> Program {
         self.scopes.limit = INDICES;
         self.scopes.stack.push(Scope::new(ScopeKind::Module));
+        let renderer = self.choices.pick(&["PcfRenderer", "PcfRenderer", "JsonRenderer", "YamlRenderer"]);
+        self.plain_objects = self.is_careful() && renderer != "PcfRenderer";
         let clause = if self.choices.chance(30) {
             Some(self.choices.pick(&[Clause::Extends, Clause::Amends]))
         } else {
             None
         };
         let Some(clause) = clause else {
-            let main = format!("module t\n\nimport \"pkl:test\"\n{HEAD}{}", self.members_and_output(None));
+            let main = format!(
+                "module t\n\nimport \"pkl:math\"\nimport \"pkl:test\"\n{HEAD}{}",
+                self.members_and_output(renderer, None)
+            );
             return Program { base: None, main };
         };
-        let mut base = format!("open module b\n{HEAD}");
+        let mut base = format!("open module b\n\nimport \"pkl:math\"\n{HEAD}");
         self.definitions(&mut base);
         self.values(&mut base, 5);
         let mut scope = Scope::new(ScopeKind::Module);
@@ -37,11 +42,14 @@ impl Generator<'_> {
         self.scopes.stack[0] = scope;
         self.inherited_functions = std::mem::take(&mut self.functions);
         let word = if clause == Clause::Extends { "extends" } else { "amends" };
-        let head = format!("module t\n\n{word} \"base.pkl\"\n\nimport \"pkl:test\"\n");
-        Program { base: Some(base), main: head + &self.members_and_output(Some(clause)) }
+        self.base_classes = self.class_limit;
+        let import = if self.is_careful() { "import \"base.pkl\"\n" } else { "" };
+        let head =
+            format!("module t\n\n{word} \"base.pkl\"\n\nimport \"pkl:math\"\nimport \"pkl:test\"\n{import}");
+        Program { base: Some(base), main: head + &self.members_and_output(renderer, Some(clause)) }
     }
 
-    fn members_and_output(&mut self, clause: Option<Clause>) -> String {
+    fn members_and_output(&mut self, renderer: &str, clause: Option<Clause>) -> String {
         let mut text = String::new();
         let inherited = self.scopes.stack[0].inherited.clone();
         let mut probes: Vec<String> = Vec::new();
@@ -66,7 +74,7 @@ impl Generator<'_> {
             let _ = writeln!(text, "{modifier} probe{number} = () -> {value}");
             probes.push(format!("probe{number}.apply()"));
         });
-        text + &self.output(&probes)
+        text + &self.output(renderer, &probes)
     }
 
     /// Constants and classes.
@@ -99,7 +107,12 @@ impl Generator<'_> {
         if self.is_defined(name) {
             return;
         }
+        let inherited = self.scopes.stack[0].inherited.clone();
+        if self.is_careful() {
+            self.scopes.stack[0].inherited.retain(|name| name.is_const);
+        }
         let value = self.value_of(name, false, |this| this.nested(kind, 1));
+        self.scopes.stack[0].inherited = inherited;
         let hidden = if kind == Kind::Function { "hidden " } else { "" };
         let _ = writeln!(text, "const {hidden}{name} = {value}");
         self.define(name);
@@ -145,8 +158,7 @@ impl Generator<'_> {
         }
     }
 
-    fn output(&mut self, probes: &[String]) -> String {
-        let renderer = self.choices.pick(&["PcfRenderer", "PcfRenderer", "JsonRenderer", "YamlRenderer"]);
+    fn output(&mut self, renderer: &str, probes: &[String]) -> String {
         let mut text = format!("\nlocal const shown = new {renderer} {}\n", self.converters());
         text.push_str("local const function show(value) =\n");
         text.push_str("  let (message = test.catchOrNull(() -> shown.renderValue(value.apply())))\n");
@@ -160,6 +172,9 @@ impl Generator<'_> {
 
     fn converters(&mut self) -> String {
         let mut converters = Vec::new();
+        if self.plain_objects {
+            converters.push("[Duration] = (v) -> v.toString()".to_owned());
+        }
         if self.choices.chance(25) {
             for class in 0..self.class_limit {
                 if self.choices.chance(40) {
@@ -169,7 +184,10 @@ impl Generator<'_> {
                         "v.toMap()",
                         "new Dynamic { inner = v.getClass().simpleName }",
                     ]);
-                    converters.push(format!("[{}] = (v) -> {value}", super::names::class_name(class)));
+                    // A module doesn't see the classes of the one it is built on as values.
+                    let qualifier = if class < self.base_classes && self.is_careful() { "base." } else { "" };
+                    let class = super::names::class_name(class);
+                    converters.push(format!("[{qualifier}{class}] = (v) -> {value}"));
                 }
             }
             for (pattern, value) in [
@@ -182,7 +200,7 @@ impl Generator<'_> {
                 ("Dynamic", "v.toMap()"),
                 ("Listing", "v.toList().reverse()"),
             ] {
-                if self.choices.chance(15) {
+                if self.choices.chance(15) && !(self.plain_objects && pattern == "String") {
                     let key =
                         if pattern.starts_with('[') { pattern.to_owned() } else { format!("[{pattern}]") };
                     converters.push(format!("{key} = (v) -> {value}"));

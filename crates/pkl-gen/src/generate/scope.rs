@@ -19,21 +19,33 @@ pub(crate) struct Scope {
     pub(crate) kind: ScopeKind,
     /// Names defined in it.
     pub(crate) names: Vec<Name>,
+    /// Those of them that are local, and so no members.
+    pub(crate) locals: Vec<Name>,
     /// Names that `this` has besides: inherited, or of its class.
     pub(crate) inherited: Vec<Name>,
     /// Variables with their kinds.
     pub(crate) variables: Vec<(String, Kind)>,
+    /// Whether it is that of a function or `let`, in which `outer` is the innermost object itself.
+    pub(crate) is_function: bool,
     /// In a listing: how many elements are known to come before.
     pub(crate) elements: Option<usize>,
 }
 
 impl Scope {
     pub(crate) fn new(kind: ScopeKind) -> Self {
-        Self { kind, names: Vec::new(), inherited: Vec::new(), variables: Vec::new(), elements: None }
+        Self {
+            kind,
+            names: Vec::new(),
+            locals: Vec::new(),
+            inherited: Vec::new(),
+            variables: Vec::new(),
+            is_function: false,
+            elements: None,
+        }
     }
 
     fn members(&self) -> impl Iterator<Item = &Name> {
-        self.names.iter().chain(&self.inherited)
+        self.names.iter().filter(|name| !self.locals.contains(name)).chain(&self.inherited)
     }
 }
 
@@ -106,7 +118,10 @@ impl Scopes {
         for name in this.inherited.iter().filter(wanted) {
             found.push(name.to_string());
         }
-        if this.kind == ScopeKind::Object
+        let mut inside = self.stack.iter().rev().take_while(|scope| scope.kind == ScopeKind::Variables);
+        if inside.any(|scope| scope.is_function) {
+            found.extend(this.members().filter(wanted).map(|name| format!("outer.{name}")));
+        } else if this.kind == ScopeKind::Object
             && let Some(outer) = objects.next()
             && !(outer.kind == ScopeKind::Module && self.in_class())
         {

@@ -200,6 +200,22 @@ impl Ast {
         self[expr].kind.left()
     }
 
+    /// An empty tree with room for what a text of so many tokens usually has.
+    pub(crate) fn with_room_for(tokens: usize) -> Self {
+        let mut ast = Self::default();
+        ast.exprs.reserve(tokens / 6);
+        ast.types.reserve(tokens / 6);
+        ast.properties.reserve(tokens / 24);
+        ast.methods.reserve(tokens / 32);
+        ast.pools.names.reserve(tokens / 8);
+        ast.pools.parameters.reserve(tokens / 24);
+        ast.pools.types.reserve(tokens / 32);
+        ast.pools.exprs.reserve(tokens / 16);
+        ast.pools.modifiers.reserve(tokens / 24);
+        ast.pools.class_members.reserve(tokens / 32);
+        ast
+    }
+
     pub(crate) fn add<T: Node>(&mut self, node: T) -> Id<T> {
         arena::push(T::arena(self), node)
     }

@@ -26,8 +26,9 @@ pub enum Origin {
     User,
 }
 
-/// The errors of a module that the grammar lets pass, in source order. None after syntax errors, which
-/// would only be repeated in other words.
+/// The errors of a module that the grammar lets pass, in the order in which the language finds them: those of
+/// classes, type aliases, properties and methods, in each class those of properties before those of methods.
+/// None after syntax errors, which would only be repeated in other words.
 pub fn check_module(
     source: &str,
     parsed: &Parsed<Module>,
@@ -41,7 +42,9 @@ pub fn check_module(
     checker.module(&parsed.root);
     checker.bodies();
     checker.expressions();
-    checker.finish()
+    let mut diagnostics = checker.diagnostics;
+    diagnostics.sort_by_cached_key(|diagnostic| order_in_module(&parsed.ast, &parsed.root, diagnostic.span));
+    diagnostics
 }
 
 /// The errors of a single expression that the grammar lets pass, in source order. None after syntax errors.
@@ -53,6 +56,37 @@ pub fn check_expression(source: &str, parsed: &Parsed<ExprId>, interner: &Intern
     checker.bodies();
     checker.expressions();
     checker.finish()
+}
+
+/// The place of an error in the order of errors: by what holds it, in a class by whether a method does.
+fn order_in_module(ast: &Ast, module: &Module, place: Span) -> (u8, u32, bool, u32) {
+    let span = |member: &ModuleMember| match *member {
+        ModuleMember::Class(class) => ast[class].span,
+        ModuleMember::TypeAlias(alias) => ast[alias].span,
+        ModuleMember::Property(property) => ast[property].span,
+        ModuleMember::Method(method) => ast[method].span,
+    };
+    let plain = |rank: u8| (rank, 0, false, place.start);
+    match last_before(&ast[module.members], place, span) {
+        None => plain(0),
+        Some(ModuleMember::Class(class)) => {
+            let members = ast[*class].body.map_or(List::EMPTY, |body| body.members);
+            let span = |member: &ClassMember| match *member {
+                ClassMember::Property(property) => ast[property].span,
+                ClassMember::Method(method) => ast[method].span,
+            };
+            let in_method = matches!(last_before(&ast[members], place, span), Some(ClassMember::Method(_)));
+            (1, ast[*class].span.start, in_method, place.start)
+        }
+        Some(ModuleMember::TypeAlias(_)) => plain(2),
+        Some(ModuleMember::Property(_)) => plain(3),
+        Some(ModuleMember::Method(_)) => plain(4),
+    }
+}
+
+/// The last member that begins at or before a place; members are in source order.
+fn last_before<Member>(members: &[Member], place: Span, span: impl Fn(&Member) -> Span) -> Option<&Member> {
+    members[..members.partition_point(|member| span(member).start <= place.start)].last()
 }
 
 struct Checker<'a> {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use super::Checker;
 use crate::ast::{
-    Ast, Body, BodyId, ClassMember, ExprId, ExprKind, Import, List, Module, ModuleMember, Name,
+    Ast, Body, BodyId, ClassMember, ExprId, ExprKind, Import, List, Module, ModuleMember, Name, ObjectMember,
     ObjectMemberKind, Parameter, StringPart, StringPartKind, TypeParameter, UnaryOp,
 };
 use crate::{DiagnosticCode, Span, Symbol};
@@ -57,12 +57,18 @@ impl Checker<'_> {
         }
     }
 
-    /// Properties, locals, methods and the constant keys of entries have each their names.
+    /// Properties, locals, methods and the constant keys of entries have each their names. What follows a
+    /// generator, and keys beside one or beside keys that aren't constant, are looked at when the object is made.
     pub(super) fn object_names(&mut self, body: &Body) {
         let ast = self.ast;
         let (mut properties, mut locals) = (FxHashSet::default(), FxHashSet::default());
         let (mut methods, mut keys) = (FxHashSet::default(), FxHashSet::default());
-        for member in &ast[body.members] {
+        let keys_are_known = ast[body.members].iter().all(|member| match member.kind {
+            ObjectMemberKind::Entry { key, .. } => constant_key(ast, key).is_some(),
+            ObjectMemberKind::Predicate { .. } => false,
+            _ => !is_generator(member),
+        });
+        for member in ast[body.members].iter().take_while(|member| !is_generator(member)) {
             match member.kind {
                 ObjectMemberKind::Property(property) => {
                     let property = ast[property];
@@ -70,7 +76,7 @@ impl Checker<'_> {
                     self.define_name(if is_local { &mut locals } else { &mut properties }, property.name);
                 }
                 ObjectMemberKind::Method(method) => self.define_name(&mut methods, ast[method].name),
-                ObjectMemberKind::Entry { key, .. } => {
+                ObjectMemberKind::Entry { key, .. } if keys_are_known => {
                     let Some(constant) = constant_key(ast, key) else { continue };
                     let shown = self.shown_key(&constant, key);
                     if !keys.insert(constant) {
@@ -125,6 +131,14 @@ impl Checker<'_> {
         let text = format!("Duplicate definition of member `{shown}`.");
         self.report(DiagnosticCode::DuplicateDefinition, span, &text);
     }
+}
+
+/// Whether how many members it makes is decided when the object is made.
+fn is_generator(member: &ObjectMember) -> bool {
+    matches!(
+        member.kind,
+        ObjectMemberKind::Spread { .. } | ObjectMemberKind::When { .. } | ObjectMemberKind::For { .. }
+    )
 }
 
 /// The positions among all bodies of those of `when` and `for`, whose members may be made often or never.
@@ -197,6 +211,7 @@ mod tests {
             ("https://example.com/a/b.pkl#/c.pkl", "b"),
             ("package://example.com/birds@1.0.0#/a/dodo.pkl", "dodo"),
             ("@birds/dodo.pkl", "dodo"),
+            ("zoo:animal", "zoo:animal"),
             (".pkl", ""),
             ("a/", ""),
         ] {

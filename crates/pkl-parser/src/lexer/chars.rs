@@ -3,6 +3,27 @@
 //! Names are those of Unicode's identifiers with `_` and `$`, of the Basic Multilingual Plane only, and,
 //! after the first character, with characters that are ignorable in identifiers.
 
+/// The bytes that are letters, digits, `_` and `$` of ASCII.
+static PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a byte is one of those that nearly all names consist of.
+pub(super) fn is_plain(byte: u8) -> bool {
+    PLAIN[usize::from(byte)]
+}
+
+/// Whether a byte that isn't plain ends a name for sure: it begins no character that names may have inside.
+pub(super) fn ends_name(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' '..=b'~')
+}
+
 /// Whether a name can begin with `c`.
 pub(super) fn starts_name(c: char) -> bool {
     match c {

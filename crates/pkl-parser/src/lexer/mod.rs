@@ -149,10 +149,15 @@ impl<'s> Lexer<'s> {
             self.position += 2;
             return TokenKind::Newline;
         }
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | 0x0C)) && !self.at_line_end() {
+        loop {
+            let rest = &self.bytes[self.position..];
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | 0x0C);
+            self.position += rest.iter().position(|byte| !is_space(byte)).unwrap_or(rest.len());
+            if self.peek() != Some(b'\r') || self.at_line_end() {
+                return TokenKind::Whitespace;
+            }
             self.position += 1;
         }
-        TokenKind::Whitespace
     }
 
     /// Whether `\n` or `\r\n` comes next.
@@ -165,7 +170,8 @@ impl<'s> Lexer<'s> {
     }
 
     fn skip_to_line_end(&mut self) {
-        self.skip_while(|byte| !matches!(byte, b'\n' | b'\r'));
+        let rest = &self.bytes[self.position..];
+        self.position += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
     }
 
     fn word(&mut self) -> TokenKind {
@@ -185,7 +191,12 @@ impl<'s> Lexer<'s> {
 
     fn skip_name(&mut self) {
         loop {
-            self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$');
+            let rest = &self.bytes[self.position..];
+            let length = rest.iter().position(|byte| !chars::is_plain(*byte)).unwrap_or(rest.len());
+            self.position += length;
+            if rest.get(length).is_none_or(|byte| chars::ends_name(*byte)) {
+                return;
+            }
             match self.peek_char() {
                 Some(c) if chars::continues_name(c) => self.position += c.len_utf8(),
                 _ => return,

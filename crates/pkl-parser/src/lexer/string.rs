@@ -124,9 +124,9 @@ impl Lexer<'_> {
         self.position += found.filter(|_| !at_line_end).map_or(0, char::len_utf8);
         let shown = if at_line_end { " ".to_owned() } else { found.map(String::from).unwrap_or_default() };
         let escape = |name: &str| format!("\\{}{name}", "#".repeat(pounds.min(64)));
-        let valid = ["n", "r", "t", "\"", "\\"].map(|name| format!("  {}", escape(name))).join("\n");
+        let valid = ["n", "r", "t", "\"", "\\"].map(|name| format!("  {}", escape(name))).concat();
         let message = format!(
-            "Invalid character escape sequence `\\{shown}`.\n\nValid character escape sequences are:\n{valid}"
+            "Invalid character escape sequence `\\{shown}`.\n\nValid character escape sequences are:{valid}"
         );
         self.report(DiagnosticCode::InvalidEscape, start, &message);
         TokenKind::StringEscape

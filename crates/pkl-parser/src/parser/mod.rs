@@ -66,9 +66,9 @@ impl<'s> Parser<'s> {
         let (tokens, diagnostics) = cursor::significant_tokens(source);
         Self {
             source,
-            tokens,
             index: 0,
-            ast: Ast::default(),
+            ast: Ast::with_room_for(tokens.len()),
+            tokens,
             interner,
             symbols: FxHashMap::default(),
             lexer_errors: diagnostics.iter().map(|diagnostic| diagnostic.span.start).collect(),
@@ -176,9 +176,14 @@ impl<'s> Parser<'s> {
     }
 
     /// Reports that the next token is not what was expected, and panics.
+    ///
+    /// What is missing is missing after the last token: that is the place if the next one is on another line.
     fn unexpected(&mut self, expected: &str) {
-        let shown = if self.at(TokenKind::End) { "EOF" } else { self.shown() };
-        self.fail_here(&format!("Unexpected token `{shown}`. Expected {expected}."));
+        let token = self.token();
+        let shown = if token.kind == TokenKind::End { "EOF" } else { self.shown() };
+        let elsewhere = token.kind == TokenKind::End || token.before.has_newline();
+        let place = if elsewhere { self.here() } else { token.span };
+        self.fail_at(place, &format!("Unexpected token `{shown}`. Expected {expected}."));
     }
 
     /// Whether the lexer reported the next token, a number, or characters before it. Then that is why it doesn't
@@ -193,11 +198,14 @@ impl<'s> Parser<'s> {
 
     /// Reports that the next token doesn't belong here, and panics.
     fn fail_here(&mut self, text: &str) {
+        self.fail_at(self.token().span, text);
+    }
+
+    fn fail_at(&mut self, place: Span, text: &str) {
         self.panicking |= self.is_lexed_wrongly();
         let at_end = self.at(TokenKind::End);
         let code = if at_end { DiagnosticCode::UnexpectedEnd } else { DiagnosticCode::UnexpectedToken };
-        let span = if at_end { self.here() } else { self.token().span };
-        self.fail(code, span, text);
+        self.fail(code, place, text);
     }
 
     /// The text of the next token.
@@ -206,8 +214,8 @@ impl<'s> Parser<'s> {
     }
 
     /// Reports that the text ends too early, and panics.
-    fn unexpected_end(&mut self) {
-        self.fail_here("Unexpected end of file.");
+    fn unexpected_end(&mut self, place: Span) {
+        self.fail_at(place, "Unexpected end of file.");
     }
 
     // Nesting.
@@ -262,7 +270,7 @@ impl<'s> Parser<'s> {
         if self.at(TokenKind::Identifier) {
             return Some(self.identifier());
         }
-        if self.kind().is_keyword() {
+        if self.at_keyword() {
             self.keyword_as_name();
         } else {
             let text = format!("Unexpected token `{}`. Expected `identifier`.", self.shown());
@@ -283,10 +291,27 @@ impl<'s> Parser<'s> {
         Name { symbol, span }
     }
 
+    /// Whether a word comes next that can't be a name, with the mark after it if it has one.
+    fn at_keyword(&self) -> bool {
+        use TokenKind::{ImportGlob, ReadGlob, ReadNullable};
+        self.kind().is_keyword() || matches!(self.kind(), ImportGlob | ReadGlob | ReadNullable)
+    }
+
+    /// The next token, a keyword, as the language's messages call it.
+    fn shown_keyword(&self) -> &'s str {
+        match self.kind() {
+            TokenKind::TypeAlias => "type_alias",
+            TokenKind::ImportGlob => "import_star",
+            TokenKind::ReadGlob => "read_star",
+            TokenKind::ReadNullable => "read_question",
+            _ => self.shown(),
+        }
+    }
+
     fn keyword_as_name(&mut self) {
         let text = format!(
             "Keyword `{}` is not allowed here.\n\nIf you must use this name as identifier, enclose it in backticks.",
-            self.shown()
+            self.shown_keyword()
         );
         self.fail(DiagnosticCode::NotAllowedHere, self.token().span, &text);
     }

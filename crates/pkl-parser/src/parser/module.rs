@@ -106,7 +106,7 @@ impl Parser<'_> {
     fn no_member(&mut self, kind: TokenKind, preamble: &Preamble) {
         let span = self.token().span;
         match kind {
-            TokenKind::End => self.unexpected_end(),
+            TokenKind::End => self.unexpected_end(span),
             TokenKind::Import | TokenKind::ImportGlob if !preamble.is_empty() => self.fail(
                 DiagnosticCode::NotAllowedHere,
                 span,
@@ -115,7 +115,7 @@ impl Parser<'_> {
             TokenKind::DocComment => {
                 self.fail(DiagnosticCode::DanglingDocComment, span, DANGLING_DOC_COMMENT);
             }
-            kind if kind.is_keyword() => self.keyword_as_name(),
+            _ if self.at_keyword() => self.keyword_as_name(),
             _ => {
                 self.fail_here(
                     "Invalid token at position. Expected a class, typealias, method, or property.",

@@ -48,12 +48,12 @@ impl Parser<'_> {
 
     fn no_expression(&mut self, expected: Option<&str>) {
         if self.at(TokenKind::End) {
-            return self.unexpected_end();
+            return self.unexpected_end(self.here());
         }
-        if let Some(expected) = expected {
-            return self.unexpected(expected);
-        }
-        let text = format!("Unexpected token `{}`.", self.shown());
+        let text = match expected {
+            Some(expected) => format!("Unexpected token `{}`. Expected {expected}.", self.shown()),
+            None => format!("Unexpected token `{}`.", self.shown()),
+        };
         self.fail_here(&text);
     }
 

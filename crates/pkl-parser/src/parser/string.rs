@@ -39,7 +39,7 @@ impl Parser<'_> {
         let span = self.span_from(open.start);
         // What was not closed was reported by the lexer.
         let parts = if delimiter.multiline && is_closed {
-            self.multiline_parts(pieces, Span::new(open.end, content_end))
+            self.multiline_parts(pieces, open, Span::new(open.end, content_end))
         } else {
             self.parts(&pieces)
         };
@@ -143,7 +143,7 @@ impl Parser<'_> {
 
     /// The parts of a multi-line string: without the first and the last line end, and without the
     /// indentation of the closing quotes before each line.
-    fn multiline_parts(&mut self, mut pieces: Vec<Piece>, content: Span) -> List<StringPart> {
+    fn multiline_parts(&mut self, mut pieces: Vec<Piece>, opening: Span, content: Span) -> List<StringPart> {
         if !pieces.first().is_some_and(Piece::is_newline) {
             let span = pieces.first().map_or(content, |piece| piece.span);
             self.report_multiline(span, "The content of a multi-line string must begin on a new line.");
@@ -158,9 +158,8 @@ impl Parser<'_> {
                 span.text(self.source)
             }
             _ => {
-                let span = pieces[last + 1].span;
                 let text = "The closing delimiter of a multi-line string must begin on a new line.";
-                self.report_multiline(span, text);
+                self.report_multiline(opening, text);
                 return self.parts(&pieces[1..]);
             }
         };

@@ -12,6 +12,9 @@ pub(crate) enum PklError {
     /// Something of the official command line that there isn't here.
     #[error("{what} is not supported")]
     Unsupported { what: String, hint: Option<&'static str> },
+    /// What may be read isn't given by patterns.
+    #[error("`{flag}` has an invalid pattern\n{source}")]
+    Pattern { flag: &'static str, source: pkl_core::reader::PatternError },
     /// Standard input is longer than any module may be.
     #[error("standard input is longer than {limit} bytes")]
     TooLong { limit: u64 },

@@ -21,11 +21,11 @@ impl Files {
         Self { directory: normal(directory), written: BTreeMap::new() }
     }
 
-    /// Writes the files of a module. All of their places are checked before one is written.
+    /// Writes the files of a module in their order. All of their places are checked before one is written.
     ///
     /// # Errors
     /// One of them can't be written, or not there.
-    pub(super) fn write(&mut self, module: &str, files: &BTreeMap<String, Vec<u8>>) -> Result<(), PklError> {
+    pub(super) fn write(&mut self, module: &str, files: &[(String, Vec<u8>)]) -> Result<(), PklError> {
         let mut targets = Vec::with_capacity(files.len());
         for (entry, bytes) in files {
             let path = self.target(module, entry)?;
