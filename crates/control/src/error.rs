@@ -135,9 +135,9 @@ impl From<DomainError> for ControlError {
                 WireCode::VersionConflict,
                 format!("'{id}' changed since it was read (version {found}, expected {expected})."),
             ),
-            DomainError::KeyTaken { ref value, ref by, .. } => {
+            // By what is not said: not everybody who may write may see it.
+            DomainError::KeyTaken { ref value, .. } => {
                 Self::new(WireCode::NameConflict, format!("The name '{value}' already exists."))
-                    .with_meta(serde_json::json!({ "taken_by": by }))
             }
             DomainError::Refused { code, message, meta } => Self {
                 meta,

@@ -9,6 +9,7 @@ use formwork_model::{DiagnosticCode, Json, Path, ProjectId, WireCode};
 use formwork_store::{DomainError, DomainTx, Link, ListQuery, ObjectChange, StoredObject, UniqueKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
+use std::collections::BTreeSet;
 
 /// The type of the object that a project is.
 pub(crate) const TYPE: &str = "project";
@@ -27,6 +28,8 @@ const FIELDS: [&str; 7] = [NAME, GUARDRAILS, RUNS, DEFAULT_ROUTE, AUDIT_READS, R
 const MOST_DAYS: i64 = 36_500;
 /// The most runs at once that anybody could mean.
 const MOST_RUNS: i64 = 1_000_000;
+/// The most guardrails: all are looked up with each change, and shown with each project.
+const MOST_GUARDRAILS: usize = 100;
 
 /// What is set of a project. What is not set has the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -201,8 +204,12 @@ fn problem(name: &str, value: &Json) -> Option<String> {
     }
     match name {
         GUARDRAILS => {
-            let are_texts = value.as_array().is_some_and(|items| items.iter().all(Json::is_string));
-            (!are_texts).then(|| "an array of strings".to_owned())
+            let Some(texts) = value.as_array().filter(|items| items.iter().all(Json::is_string)) else {
+                return Some("an array of strings".to_owned());
+            };
+            let different: BTreeSet<_> = texts.iter().filter_map(Json::as_str).collect();
+            let fits = texts.len() <= MOST_GUARDRAILS && different.len() == texts.len();
+            (!fits).then(|| format!("an array of at most {MOST_GUARDRAILS} different ids"))
         }
         RUNS => within(MOST_RUNS),
         RETENTION => within(MOST_DAYS),
@@ -267,6 +274,10 @@ mod tests {
         for (wrong, message) in [
             (json!({ "name": null }), "`name` must be a string"),
             (json!({ "guardrail_ids": [1] }), "`guardrail_ids` must be an array of strings"),
+            (
+                json!({ "guardrail_ids": ["guard_1", "guard_1"] }),
+                "`guardrail_ids` must be an array of at most 100 different ids",
+            ),
             (
                 json!({ "max_concurrent_runs": 0 }),
                 "`max_concurrent_runs` must be an integer from 1 to 1000000, or null",
