@@ -226,7 +226,8 @@ mod tests {
             "if" | "?:" => json!([true, 1, 2]),
             _ => json!([1, 1]),
         };
-        for operator in OPERATORS {
+        // Where expressions are evaluated, there is nothing to log to: guards can't use it.
+        for operator in OPERATORS.iter().filter(|operator| **operator != "log") {
             let logic = json!({ *operator: arguments(operator) });
             let answer = datalogic_rs::eval_into::<Json, _, _>(&logic, &json!({}));
             assert!(answer.is_ok(), "{operator}: {answer:?}");

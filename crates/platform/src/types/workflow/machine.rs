@@ -156,12 +156,13 @@ fn check_transition(
     }
 }
 
-/// Guards are evaluated here, while others wait: what could take long, or grow without bound, is refused.
+/// Guards are evaluated here, while others wait: what could take long, grow without bound, or be written
+/// to a log is refused.
 fn check_costs(guard: Node<'_>, name: &str, at: &Path, findings: &mut Findings) {
     let problem = if guard.json().is_some_and(|guard| guard.to_string().len() > MOST_OF_GUARD) {
         format!("can have {MOST_OF_GUARD} bytes at most")
-    } else if json_logic::uses(guard, "reduce") {
-        "cannot use 'reduce'".to_owned()
+    } else if let Some(operator) = ["reduce", "log"].into_iter().find(|name| json_logic::uses(guard, name)) {
+        format!("cannot use '{operator}'")
     } else if json_logic::nests_loops(guard) {
         "cannot go through a list for each element of another".to_owned()
     } else {
