@@ -196,9 +196,8 @@ async fn sample(world: &World, type_name: &str) -> Value {
             "name": "t", "type": "webhook", "target_type": "agent", "target_id": made_agent(world).await,
         }),
         "webhook" => json!({ "name": "w", "url": "https://x.test/hook", "events": ["*"] }),
-        "workflow" => json!({
-            "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [],
-        }),
+        "workflow" => workflow(),
+        "task" => json!({ "workflow_id": world.made("/workflows", workflow()).await }),
         "orchestration_run" => {
             let graph = json!({ "name": "o", "nodes": [{ "id": "a", "type": "human" }], "edges": [] });
             json!({ "orchestration_id": world.made("/orchestrations", graph).await })
@@ -236,10 +235,14 @@ async fn collection(world: &World, route: &RestRoute) -> String {
     route.path.replace(&format!("{{{}}}", parent.property), &id)
 }
 
+fn workflow() -> serde_json::Value {
+    json!({ "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [] })
+}
+
 #[tokio::test]
 async fn every_platform_type_is_made_read_changed_and_deleted() {
     let world = World::new().await;
-    assert_eq!(rest_routes().len(), 36);
+    assert_eq!(rest_routes().len(), 38);
     // Versions are left by writes.
     for route in rest_routes().iter().filter(|route| route.create.is_some()) {
         let path = collection(&world, route).await;
