@@ -75,6 +75,7 @@ async fn every_route_with_an_id_answers_404_for_one_that_does_not_exist() {
             Some("orchestrations") => "ORCHESTRATION_NOT_FOUND",
             Some("orchestration-runs") => "ORCHESTRATION_RUN_NOT_FOUND",
             Some("workflows") => "WORKFLOW_NOT_FOUND",
+            Some("tasks") => "TASK_NOT_FOUND",
             _ => "RESOURCE_NOT_FOUND",
         };
         assert_eq!(reply.outcome(), (404, code), "{endpoint:?}");
