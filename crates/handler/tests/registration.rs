@@ -24,27 +24,8 @@ fn read(text: &str) -> Result<CustomTypes, RegistrationError> {
 
 /// The registration that seed 4 shows.
 fn entry() -> Value {
-    json!({
-        "name": "channel",
-        "description": "A messaging channel connecting an agent to a transport.",
-        "handler": {
-            "url": "https://platform.internal/v1/formation-resources",
-            "secret_env": "CHANNEL_HANDLER_SECRET",
-            "timeout_seconds": 30,
-        },
-        "capabilities": ["validate", "read"],
-        "write_only_properties": ["access_token"],
-        "schema": {
-            "type": "object",
-            "properties": {
-                "name": { "type": "string" },
-                "kind": { "type": "string" },
-                "agent_id": { "type": "string" },
-                "access_token": { "type": "string" },
-            },
-            "required": ["name", "kind"],
-        },
-    })
+    let file: Value = serde_json::from_str(include_str!("seed/resource-types.json")).expect("JSON");
+    file["resource_types"][0].clone()
 }
 
 fn file(entries: &[Value]) -> String {

@@ -2,7 +2,7 @@
 //! binary with the embedded engine.
 
 use super::{RUNS_OF_DEPLOYS, run_in, seconds};
-use crate::TaskError;
+use crate::{TaskError, root};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -40,13 +40,13 @@ fn once(binary: &str, home: &Path) -> Result<[Duration; 3], TaskError> {
     let (first, second) = (first.display().to_string(), second.display().to_string());
     let quiet = ["--progress", "none"];
     let create = ["create-formation", "--name", "all", "--template-file", &first];
-    let (made, created) = run_in(binary, &[&create[..], &quiet].concat(), home)?;
+    let (made, created) = run_in(Path::new(binary), &[&create[..], &quiet].concat(), &root(), home)?;
     let made: Value = serde_json::from_slice(&made).unwrap_or_default();
     let id = made["id"].as_str().unwrap_or_default();
     let update = ["update-formation", "--formation-id", id, "--template-file", &second];
-    let (_, updated) = run_in(binary, &[&update[..], &quiet].concat(), home)?;
+    let (_, updated) = run_in(Path::new(binary), &[&update[..], &quiet].concat(), &root(), home)?;
     let delete = ["delete-formation", "--formation-id", id];
-    let (_, deleted) = run_in(binary, &[&delete[..], &quiet].concat(), home)?;
+    let (_, deleted) = run_in(Path::new(binary), &[&delete[..], &quiet].concat(), &root(), home)?;
     Ok([created, updated, deleted])
 }
 

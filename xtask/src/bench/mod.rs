@@ -76,16 +76,21 @@ fn home() -> Result<tempfile::TempDir, TaskError> {
 }
 
 fn once(binary: &str, arguments: &[&str], home: &Path) -> Result<Duration, TaskError> {
-    run_in(binary, arguments, home).map(|(_, took)| took)
+    run_in(Path::new(binary), arguments, &root(), home).map(|(_, took)| took)
 }
 
 /// Runs a command that must succeed; answers with what it wrote and how long it took.
-fn run_in(binary: &str, arguments: &[&str], home: &Path) -> Result<(Vec<u8>, Duration), TaskError> {
-    let command = || format!("{binary} {}", arguments.join(" "));
+fn run_in(
+    binary: &Path,
+    arguments: &[&str],
+    directory: &Path,
+    home: &Path,
+) -> Result<(Vec<u8>, Duration), TaskError> {
+    let command = || format!("{} {}", binary.display(), arguments.join(" "));
     let started = Instant::now();
     let ran = Command::new(binary)
         .args(arguments)
-        .current_dir(root())
+        .current_dir(directory)
         .env_clear()
         .env("HOME", home)
         .stdin(Stdio::null())

@@ -2,13 +2,12 @@
 //!
 //! The programs are made here, the same in every run, and both must put out the same bytes.
 
-use super::{insert_between, millis};
+use super::{insert_between, millis, run_in};
 use crate::{TaskError, output, root};
 use pkl_corpus::Oracle;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BEGIN: &str = "<!-- pkl figures: begin -->\n";
 const END: &str = "<!-- pkl figures: end -->\n";
@@ -124,8 +123,8 @@ fn compare(
 ) -> Result<(Duration, Duration), TaskError> {
     let arguments = ["eval", "-f", "json", name];
     let mine = [&["pkl"][..], &arguments].concat();
-    let (expected, first) = timed(official, &arguments, directory)?;
-    let (given, _) = timed(ours, &mine, directory)?;
+    let (expected, first) = run_in(official, &arguments, directory, directory)?;
+    let (given, _) = run_in(ours, &mine, directory, directory)?;
     if given != expected {
         let stderr = "the output differs from the official evaluator's".to_owned();
         return Err(TaskError::Failed { command: format!("formwork {}", mine.join(" ")), stderr });
@@ -133,32 +132,13 @@ fn compare(
     let runs = if first < Duration::from_secs(1) { RUNS } else { 3 };
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        left.push(timed(ours, &mine, directory)?.1);
+        left.push(run_in(ours, &mine, directory, directory)?.1);
         // What takes seconds was measured well enough by the first run.
-        right.push(if runs == RUNS { timed(official, &arguments, directory)?.1 } else { first });
+        right.push(if runs == RUNS { run_in(official, &arguments, directory, directory)?.1 } else { first });
     }
     left.sort_unstable();
     right.sort_unstable();
     Ok((left[runs / 2], right[runs / 2]))
-}
-
-fn timed(binary: &Path, arguments: &[&str], directory: &Path) -> Result<(Vec<u8>, Duration), TaskError> {
-    let command = || format!("{} {}", binary.display(), arguments.join(" "));
-    let started = Instant::now();
-    let ran = Command::new(binary)
-        .args(arguments)
-        .current_dir(directory)
-        .env_clear()
-        .env("HOME", directory)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| TaskError::Run { command: command(), source })?;
-    let took = started.elapsed();
-    if ran.status.success() {
-        return Ok((ran.stdout, took));
-    }
-    let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
-    Err(TaskError::Failed { command: command(), stderr })
 }
 
 fn program(row: &Row) -> String {

@@ -6,6 +6,9 @@ use crate::args::{ParameterArgs, TemplateArgs};
 use crate::env_file::EnvFile;
 use crate::parameters::{Variables, json_problem, parameters};
 use formwork_api::json;
+use formwork_formation::drawable;
+use formwork_model::{SourceFile, SourceMap};
+use formwork_platform::Platform;
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -71,7 +74,10 @@ pub(super) fn read(source: impl io::Read, path: &Path, limit: u64) -> Result<Vec
 /// diagnostic, with its place, that the server would give if it could be shown the bytes.
 fn not_carried(name: &str, bytes: &[u8]) -> CommandError {
     let parsed = formwork_formation::parse(name, bytes, &formwork_formation::Limits::default());
-    let map = Box::new(formwork_formation::text_only(name, bytes));
+    // A credential may stand in the line that is drawn.
+    let text = String::from_utf8_lossy(bytes);
+    let drawn = drawable(text.trim_start_matches('\u{feff}'), &*Platform::catalog()).into_owned();
+    let map = Box::new(SourceMap { files: vec![SourceFile::new(name, drawn)], ..SourceMap::default() });
     CommandError::Encoding { diagnostics: parsed.err().unwrap_or_default(), map }
 }
 

@@ -40,7 +40,7 @@ fn each_hostile_template_is_refused_with_its_place() {
     let home = Home::new();
     let deep = 100_000;
     let utf16: Vec<u8> = "\u{feff}resources: {}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let templates: [(&str, Vec<u8>); 13] = [
+    let templates: [(&str, Vec<u8>); 14] = [
         ("deep.json", format!("{{\"resources\": {}", "[".repeat(deep)).into_bytes()),
         ("deep-objects.json", format!("{{\"resources\": {}", "{\"a\":".repeat(deep)).into_bytes()),
         ("deep-flow.yaml", format!("resources: {}", "[".repeat(deep)).into_bytes()),
@@ -51,6 +51,10 @@ fn each_hostile_template_is_refused_with_its_place() {
         ("nul.yaml", b"resources:\n  A: { type: mem\0ory }\n".to_vec()),
         ("utf16.yaml", utf16),
         ("latin1.yaml", b"resources:\n  A: { type: memory, properties: { name: caf\xe9 } }\n".to_vec()),
+        (
+            "credential.yaml",
+            b"resources:\n  S: { type: secret, properties: { value: sk-canary, name: caf\xe9 } }\n".to_vec(),
+        ),
         ("surrogate.json", b"{\"resources\": {}, \"metadata\": \"\\ud800\"}".to_vec()),
         (
             "number.json",
@@ -65,7 +69,9 @@ fn each_hostile_template_is_refused_with_its_place() {
         let ran = ran.exits(1);
         shown.push(format!("=== {name}\n{}", ran.stderr));
     }
-    golden!("hostile templates", shown.join("\n"));
+    let shown = shown.join("\n");
+    assert!(!shown.contains("canary"), "{shown}");
+    golden!("hostile templates", shown);
 }
 
 #[test]

@@ -205,28 +205,10 @@ fn home_with_channels() -> (Home, Runtime) {
     .expect("a handler");
     runtime.spawn(async move { axum::serve(listener, router(handler)).await });
     let mut home = home();
-    let channel = json!({
-        "name": "channel",
-        "description": "A messaging channel connecting an agent to a transport.",
-        "handler": {
-            "url": format!("http://{address}/v1/formation-resources"),
-            "secret_env": "CHANNEL_HANDLER_SECRET",
-            "timeout_seconds": 30,
-        },
-        "capabilities": ["validate", "read"],
-        "write_only_properties": ["access_token"],
-        "schema": {
-            "type": "object",
-            "properties": {
-                "name": { "type": "string" },
-                "kind": { "type": "string" },
-                "agent_id": { "type": "string" },
-                "access_token": { "type": "string" },
-            },
-            "required": ["name", "kind"],
-        },
-    });
-    home.write("types.json", json!({ "resource_types": [channel] }).to_string());
+    let types = include_str!("../../../handler/tests/seed/resource-types.json");
+    let mut types: Value = serde_json::from_str(types).expect("JSON");
+    types["resource_types"][0]["handler"]["url"] = format!("http://{address}/v1/formation-resources").into();
+    home.write("types.json", types.to_string());
     home.set("FORMATION_RESOURCE_TYPES_CONFIG", "types.json");
     home.set("CHANNEL_HANDLER_SECRET", "s3cret");
     (home, runtime)

@@ -17,7 +17,7 @@ pub(crate) fn in_doubt(act: bool) -> (World, String) {
 }
 
 /// Decides, as soon as the call can no longer take effect.
-fn decide(world: &World, arguments: &[&str]) -> Ran {
+pub(crate) fn decide(world: &World, arguments: &[&str]) -> Ran {
     let mut last = None;
     wait_for("the decision to be allowed", || {
         let ran = world.home.run(arguments);

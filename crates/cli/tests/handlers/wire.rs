@@ -19,32 +19,7 @@ use tokio::runtime::Runtime;
 const SECRET: &str = "s3cret";
 
 /// The file that the seed shows.
-const CONFIGURATION: &str = r#"{
-  "resource_types": [
-    {
-      "name": "channel",
-      "description": "A messaging channel connecting an agent to a transport.",
-      "handler": {
-        "url": "https://platform.internal/v1/formation-resources",
-        "secret_env": "CHANNEL_HANDLER_SECRET",
-        "timeout_seconds": 30
-      },
-      "capabilities": ["validate", "read"],
-      "write_only_properties": ["access_token"],
-      "schema": {
-        "type": "object",
-        "properties": {
-          "name": { "type": "string" },
-          "kind": { "type": "string" },
-          "agent_id": { "type": "string" },
-          "access_token": { "type": "string" }
-        },
-        "required": ["name", "kind"]
-      }
-    }
-  ]
-}
-"#;
+const CONFIGURATION: &str = include_str!("../../../handler/tests/seed/resource-types.json");
 
 const CHANNEL: &str = r#"{"resources": {"SupportChannel": {
   "type": "channel", "properties": {"name": "Support WhatsApp", "kind": "whatsapp"}

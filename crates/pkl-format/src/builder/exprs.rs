@@ -186,18 +186,9 @@ impl Builder<'_> {
         self.gap(if init.is_empty() { Piece::Nothing } else { Piece::Space });
         self.expr(last);
         self.skip(TokenKind::Comma);
-        let ends_with_body = self.is_object(self.innermost_body(last));
-        self.gap(if ends_with_body { Piece::Nothing } else { Piece::SoftLine });
+        self.gap(if self.ends_with_body(last) { Piece::Nothing } else { Piece::SoftLine });
         self.close();
         self.text();
-    }
-
-    /// The body of a function that returns functions.
-    pub(super) fn innermost_body(&self, mut expr: ExprId) -> ExprId {
-        while let ExprKind::Function { body, .. } = self.ast[expr].kind {
-            expr = body;
-        }
-        expr
     }
 
     fn function(&mut self, params: List<Parameter>, body: ExprId) {
@@ -230,8 +221,15 @@ impl Builder<'_> {
             self.indent();
             self.gap(Piece::Line);
             self.expr(then);
-            self.dedent();
-            self.then(Piece::Line);
+            if self.comments_follow() {
+                // They stand in line with what they follow; the line of `else` begins when it comes.
+                self.gap(Piece::Line);
+                self.dedent();
+                self.text();
+            } else {
+                self.dedent();
+                self.then(Piece::Line);
+            }
             if matches!(self.ast[otherwise].kind, ExprKind::If { .. }) {
                 self.gap(Piece::Space);
                 next = Some(otherwise);

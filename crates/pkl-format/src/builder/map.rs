@@ -47,8 +47,7 @@ impl Builder<'_> {
         {
             self.push(Piece::IfBroken(","));
         }
-        let ends_with_body = last_on_line && self.is_object(self.innermost_body(last));
-        self.gap(if ends_with_body { Piece::Nothing } else { Piece::SoftLine });
+        self.gap(if last_on_line && self.ends_with_body(last) { Piece::Nothing } else { Piece::SoftLine });
         if is_single {
             self.dedent();
         }

@@ -192,7 +192,12 @@ impl<'s> Builder<'s> {
         self.is_object(expr) || matches!(self.ast[expr].kind, ExprKind::Function { .. })
     }
 
-    /// Whether an expression ends with an object body.
+    /// Whether the last of an expression is an object body, however deep in it: nothing else ends so.
+    pub(super) fn ends_with_body(&self, expr: ExprId) -> bool {
+        self.ast[expr].span.text(self.source).ends_with('}')
+    }
+
+    /// Whether an expression is an object with a body.
     pub(super) fn is_object(&self, expr: ExprId) -> bool {
         matches!(self.ast[expr].kind, ExprKind::New { .. } | ExprKind::Amend { .. })
     }
