@@ -235,7 +235,7 @@ async fn collection(world: &World, route: &RestRoute) -> String {
     route.path.replace(&format!("{{{}}}", parent.property), &id)
 }
 
-fn workflow() -> serde_json::Value {
+fn workflow() -> Value {
     json!({ "name": "w", "states": [{ "name": "a", "initial": true }], "transitions": [] })
 }
 
