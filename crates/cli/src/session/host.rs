@@ -1,7 +1,7 @@
 //! A process that serves its data directory: for one command, or as the agent.
 
 use super::interrupt::StopRequest;
-use super::lock::{DataLock, Holder};
+use super::lock::{DataLock, Door, Holder};
 use super::{Need, SessionError, log, stores};
 use crate::ui::say;
 use formwork_api::Client;
@@ -32,8 +32,15 @@ pub(crate) struct Host {
     control: Arc<Control>,
     client: Client,
     server: Option<Serving>,
-    /// Given up last.
-    lock: Option<DataLock>,
+    /// What it holds of its data directory; given up last.
+    held: Option<Held>,
+}
+
+/// What a host holds of its data directory.
+struct Held {
+    /// Dropped first: who waits at the door of a process that has left tries the lock next.
+    door: Door,
+    lock: DataLock,
 }
 
 /// The sockets of a host.
@@ -88,7 +95,7 @@ impl Host {
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token, "nowhere").await?;
         let client = in_process(&control, token);
-        Ok(Self { control, client, server: None, lock: None })
+        Ok(Self { control, client, server: None, held: None })
     }
 
     async fn serve(
@@ -109,6 +116,8 @@ impl Host {
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
         control.admin_token(&token, &home(settings)).await?;
         prepare_users(&control, settings, lock.holder.resident).await?;
+        let guests = settings.data_dir.agent_guests();
+        let door = Door::open(&guests).map_err(|source| SessionError::Lock { path: guests, source })?;
         let socket = settings.data_dir.agent_socket();
         let mut listeners = Listeners::new();
         listeners.unix(&socket).await?;
@@ -118,7 +127,7 @@ impl Host {
         }
         let server = Serving::start(&control, listeners, settings);
         let client = in_process(&control, token);
-        Ok(Some(Self { control, client, server: Some(server), lock: Some(lock) }))
+        Ok(Some(Self { control, client, server: Some(server), held: Some(Held { door, lock }) }))
     }
 
     /// Takes over what a dead process left unfinished, and says so. `wait`: until it is finished, as the
@@ -142,7 +151,7 @@ impl Host {
 
     /// Whether it serves a store that is gone with it.
     pub(crate) fn keeps_nothing(&self) -> bool {
-        self.lock.is_none()
+        self.held.is_none()
     }
 
     /// Waits until it gives an operation up unfinished; for ever if that ends.
@@ -151,25 +160,37 @@ impl Host {
     }
 
     fn holder(&self) -> Option<&Holder> {
-        self.lock.as_ref().map(|lock| &lock.holder)
+        self.held.as_ref().map(|held| &held.lock.holder)
     }
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Waits until its operations, and those of clients it served meanwhile, are done; then stops.
+    /// Waits until its operations, and the commands it served meanwhile, are done; then stops.
     pub(crate) async fn leave(mut self) {
         let began = Instant::now();
         let mut said = false;
-        while !self.control.running().is_empty() {
+        while let Some(reason) = self.reason_to_stay() {
             if !said && began.elapsed() > UNEXPLAINED {
                 said = true;
-                say(format_args!("this process still carries out an operation; it leaves when that is done"));
+                say(format_args!("this process still {reason}; it leaves when that is done"));
             }
             tokio::time::sleep(LOOK).await;
         }
         self.stop().await;
+    }
+
+    /// What would be lost if it left now. Once there is nothing, no other command gets in.
+    fn reason_to_stay(&self) -> Option<&'static str> {
+        let runs = || (!self.control.running().is_empty()).then_some("carries out an operation");
+        if let Some(reason) = runs() {
+            return Some(reason);
+        }
+        // Nobody waits for a lock that can't be asked for.
+        let closed = self.held.as_ref().is_none_or(|held| held.door.close().unwrap_or(true));
+        // The last guest may have begun something before it left.
+        if closed { runs() } else { Some("serves another command") }
     }
 
     /// Serves until told to stop; what is in flight may end within a bound. Meanwhile it takes over

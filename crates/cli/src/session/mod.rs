@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use formwork_api::{Client, Endpoint};
 use formwork_config::{Connection, ConnectionRequest, Environment, Profiles, Settings};
 use interrupt::Interrupts;
+use lock::Guest;
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -56,8 +57,8 @@ pub(crate) struct Session {
 }
 
 enum Place {
-    /// A server that somebody else runs.
-    Elsewhere,
+    /// A server that somebody else runs: one that stays, or another command's, whose guest this is.
+    Elsewhere(#[expect(dead_code, reason = "held until the command ends")] Option<Guest>),
     /// This process.
     Here(Box<Host>),
 }
@@ -74,15 +75,19 @@ impl Session {
         let token = match Connection::resolve(request, &environment, &profiles)? {
             Connection::Remote { base_url, token } => {
                 let endpoint: Endpoint = base_url.parse().map_err(SessionError::Endpoint)?;
-                return Ok(Self::new(Client::new(&endpoint).with_bearer(token), Place::Elsewhere, global));
+                return Ok(Self::new(
+                    Client::new(&endpoint).with_bearer(token),
+                    Place::Elsewhere(None),
+                    global,
+                ));
             }
             Connection::Local { token } => token,
         };
         let settings = Settings::from_environment(&environment)?;
         for tries in 0..TRIES {
             let demanding = need.recovers() && tries < TRIES_TO_RECOVER;
-            if let Some(client) = agent_client(&settings, token.as_ref(), demanding)? {
-                return Ok(Self::new(client, Place::Elsewhere, global));
+            if let Some((client, guest)) = agent_client(&settings, token.as_ref(), demanding)? {
+                return Ok(Self::new(client, Place::Elsewhere(guest), global));
             }
             match Host::open(&settings, need).await? {
                 Some(host) => {
@@ -151,7 +156,7 @@ impl Session {
     pub(crate) async fn given_up(&self, operation: &str) -> SessionError {
         match &self.place {
             Place::Here(host) => host.given_up(operation).await,
-            Place::Elsewhere => std::future::pending().await,
+            Place::Elsewhere(_) => std::future::pending().await,
         }
         SessionError::GivenUp { operation: operation.to_owned() }
     }
@@ -180,11 +185,16 @@ fn agent_client(
     settings: &Settings,
     token: Option<&formwork_model::Secret<String>>,
     demanding: bool,
-) -> Result<Option<Client>, crate::commands::CommandError> {
+) -> Result<Option<(Client, Option<Guest>)>, crate::commands::CommandError> {
     let path = settings.data_dir.agent_lock();
     let holder = current(&path).map_err(|source| SessionError::Lock { path, source })?;
     let socket = settings.data_dir.agent_socket();
-    if holder.is_none_or(|holder| demanding && !holder.recovers) || !socket.exists() {
+    let Some(holder) = holder.filter(|holder| holder.recovers || !demanding) else { return Ok(None) };
+    if !socket.exists() {
+        return Ok(None);
+    }
+    let guest = if holder.resident { None } else { enter(settings)? };
+    if guest.is_none() && !holder.resident {
         return Ok(None);
     }
     let token = match token {
@@ -195,5 +205,15 @@ fn agent_client(
     if std::os::unix::net::UnixStream::connect(&socket).is_err() {
         return Ok(None);
     }
-    Ok(Some(Client::new(&Endpoint::unix(socket)).with_bearer(token)))
+    Ok(Some((Client::new(&Endpoint::unix(socket)).with_bearer(token), guest)))
+}
+
+/// Becomes the guest of a process that leaves with its own command; `None` if it leaves just now, or
+/// has not opened its door yet.
+fn enter(settings: &Settings) -> Result<Option<Guest>, SessionError> {
+    let path = settings.data_dir.agent_guests();
+    match Guest::enter(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        entered => entered.map_err(|source| SessionError::Lock { path, source }),
+    }
 }

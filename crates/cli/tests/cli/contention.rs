@@ -89,3 +89,23 @@ fn commands_that_start_together_share_one_data_directory() {
     }
     assert_eq!(home.objects().len(), 6);
 }
+
+#[test]
+fn a_process_that_leaves_waits_for_the_commands_it_serves() {
+    let home = Home::new();
+    home.write("a.json", many(3));
+    for round in 0..4 {
+        // Each makes several requests; whichever serves the others is done before some of them are.
+        let children: Vec<_> = (0..8)
+            .map(|index| {
+                let name = format!("s{round}-{index}");
+                let create = ["create-formation", "--name", &name, "--template-file", "a.json"];
+                home.command(&create).spawn().expect("it starts")
+            })
+            .collect();
+        for child in children {
+            finish(child).ok();
+        }
+    }
+    assert_eq!(home.json(&["list-formations"])["total"], Value::from(32));
+}
