@@ -39,11 +39,7 @@ pub(crate) fn check_bag(
     }
     if completeness == Completeness::Whole {
         for name in missing(entry, properties) {
-            findings.error(
-                DiagnosticCode::MissingProperty,
-                Path::of([name]),
-                format!("`{name}` is required"),
-            );
+            findings.missing(name);
         }
     }
 }
