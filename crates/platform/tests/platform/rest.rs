@@ -230,6 +230,32 @@ async fn what_is_told_of_a_body_quotes_no_secret() {
 }
 
 #[tokio::test]
+async fn names_that_people_read_have_nothing_in_them_that_is_not_seen() {
+    let world = World::new();
+    for name in ["m\u{202e}x", "m\u{200b}", " m", "m\n"] {
+        let refused = world.rest_create("memory", json!({ "name": name })).await.expect_err("not seen");
+        let (code, message, meta) = wire(&refused);
+        assert_eq!(code, WireCode::ValidationFailed);
+        assert!(message.starts_with("`name` must not "), "{message}");
+        assert!(message.contains("character "), "{message}");
+        assert_eq!(meta["details"][0]["path"], "name");
+    }
+    let made = world.rest_made("memory", json!({ "name": "ein Gedächtnis 漢字" })).await;
+    let renamed = json!({ "name": "m\u{feff}" });
+    let refused = world.rest_update("memory", id_of(&made), renamed, UpdateMode::Patch, None).await;
+    assert!(wire(&refused.expect_err("not seen")).1.contains("U+FEFF"));
+    for (field, text) in
+        [("filename", "a\r\nb.txt"), ("prefix", "/a\n"), ("content_type", "text/plain\r\nX-Evil: 1")]
+    {
+        let refused = world.rest_create("file", json!({ field: text })).await.expect_err("no header");
+        assert!(wire(&refused).1.starts_with(&format!("`{field}` must ")), "{refused:?}");
+    }
+    let titled = json!({ "content": "c", "title": "t\u{2066}" });
+    world.rest_create("document", titled).await.expect_err("not seen");
+    world.rest_made("file", json!({ "content_type": "text/plain; charset=utf-8" })).await;
+}
+
+#[tokio::test]
 async fn rules_with_codes_of_their_own_use_them() {
     let world = World::new();
     let provider = world.create("ai_provider", provider()).await;
