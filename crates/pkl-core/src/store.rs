@@ -31,7 +31,7 @@ pub(crate) struct Store {
 
 impl Store {
     pub(crate) fn new() -> Self {
-        let interner = Arc::new(Interner::new());
+        let interner = Arc::new(Interner::starting_with(stdlib::fixed_names()));
         let words = Words::new(&interner);
         Self {
             interner,
@@ -64,7 +64,7 @@ impl Store {
         if let Some(&id) = known.get(&key) {
             return Ok(self.module(id));
         }
-        let mut parsed = parse_module(&source, &self.interner);
+        let mut parsed = stdlib::tree(uri, &source).unwrap_or_else(|| parse_module(&source, &self.interner));
         let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
         if diagnostics.is_empty() && !uri.starts_with("pkl:") {
             diagnostics = check_module(&source, &parsed, &self.interner, Origin::User);

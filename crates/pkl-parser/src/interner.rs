@@ -1,14 +1,21 @@
 //! Names as small numbers, shared by everything that one host evaluates.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
 
+use crate::FixedNames;
+
 /// A name known to an [`Interner`]. Two symbols of one interner are equal exactly if their texts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Symbol(u32);
 
 impl Symbol {
+    fn at(position: usize) -> Self {
+        Self(u32::try_from(position).expect("names fill memory before they fill u32"))
+    }
+
     /// The position in order of first use, from zero without gaps: fit to index a table.
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -16,25 +23,38 @@ impl Symbol {
 }
 
 /// A thread-safe table of names. A host owns one, usually in an `Arc`; there is no global one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Interner {
+    /// Those of the first symbols.
+    fixed: FixedNames,
+    /// The texts of fixed names that were asked for.
+    fixed_texts: Box<[OnceLock<Arc<str>>]>,
     table: RwLock<Table>,
 }
 
-/// For how many names there is room at first: a few more than the standard library has.
-const NAMES: usize = 1700;
-
+/// Names that were met, after the fixed ones.
 #[derive(Debug, Default)]
 struct Table {
     symbols: FxHashMap<Arc<str>, Symbol>,
     texts: Vec<Arc<str>>,
 }
 
+impl Default for Interner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Interner {
     /// A table without names.
     pub fn new() -> Self {
-        let symbols = FxHashMap::with_capacity_and_hasher(NAMES, rustc_hash::FxBuildHasher);
-        Self { table: RwLock::new(Table { symbols, texts: Vec::with_capacity(NAMES) }) }
+        Self::starting_with(FixedNames::NONE)
+    }
+
+    /// A table that knows these names already.
+    pub fn starting_with(fixed: FixedNames) -> Self {
+        let fixed_texts = fixed.texts().iter().map(|_| OnceLock::new()).collect();
+        Self { fixed, fixed_texts, table: RwLock::default() }
     }
 
     /// The symbol of `text`, made at its first use.
@@ -46,8 +66,7 @@ impl Interner {
         if let Some(&symbol) = table.symbols.get(text) {
             return symbol;
         }
-        let symbol =
-            Symbol(u32::try_from(table.texts.len()).expect("names fill memory before they fill u32"));
+        let symbol = Symbol::at(self.fixed_texts.len() + table.texts.len());
         let text: Arc<str> = text.into();
         table.texts.push(Arc::clone(&text));
         table.symbols.insert(text, symbol);
@@ -56,6 +75,9 @@ impl Interner {
 
     /// The symbol of `text` if there is one already.
     pub fn get(&self, text: &str) -> Option<Symbol> {
+        if let Some(position) = self.fixed.find(text) {
+            return Some(Symbol::at(position));
+        }
         self.table.read().unwrap_or_else(PoisonError::into_inner).symbols.get(text).copied()
     }
 
@@ -64,17 +86,19 @@ impl Interner {
     /// # Panics
     /// If the symbol is another interner's and this one has fewer names.
     pub fn text(&self, symbol: Symbol) -> Arc<str> {
-        Arc::clone(&self.table.read().unwrap_or_else(PoisonError::into_inner).texts[symbol.index()])
+        let position = symbol.index();
+        if let Some(text) = self.fixed_texts.get(position) {
+            return Arc::clone(text.get_or_init(|| self.fixed.texts()[position].into()));
+        }
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&table.texts[position - self.fixed_texts.len()])
     }
 
-    /// The number of names.
-    pub fn len(&self) -> usize {
-        self.table.read().unwrap_or_else(PoisonError::into_inner).texts.len()
-    }
-
-    /// Whether there is no name yet.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// All names in the order of their symbols.
+    pub fn names(&self) -> Vec<Arc<str>> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        let fixed = self.fixed.texts().iter().map(|text| Arc::from(*text));
+        fixed.chain(table.texts.iter().cloned()).collect()
     }
 }
 
@@ -92,7 +116,7 @@ mod tests {
         assert_eq!(interner.get("nest"), Some(second));
         assert_eq!(interner.get("egg"), None);
         assert_eq!(&*interner.text(first), "bird");
-        assert_eq!(interner.len(), 2);
+        assert_eq!(interner.names(), ["bird".into(), "nest".into()]);
     }
 
     #[test]
@@ -104,7 +128,7 @@ mod tests {
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        assert_eq!(interner.len(), 500);
+        assert_eq!(interner.names().len(), 500);
         assert!(all.iter().all(|symbols| *symbols == all[0]));
     }
 }

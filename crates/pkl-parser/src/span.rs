@@ -2,6 +2,7 @@
 
 /// A half-open range of byte offsets in one source text, always on character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Span {
     /// The offset of the first byte.
     pub start: u32,

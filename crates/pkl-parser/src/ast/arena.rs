@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 
 /// The name of one node of type `T` in its [`Ast`](super::Ast). An `Option` of it is as small.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(bound = ""))]
 pub struct Id<T> {
     raw: NonZeroU32,
     kind: PhantomData<fn() -> T>,
@@ -53,6 +54,7 @@ impl<T> fmt::Debug for Id<T> {
 }
 
 /// The name of a run of items of type `T` in their [`Ast`](super::Ast), in source order.
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(bound = ""))]
 pub struct List<T> {
     start: u32,
     len: u32,

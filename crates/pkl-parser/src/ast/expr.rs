@@ -8,6 +8,7 @@ pub type ExprId = Id<Expr>;
 
 /// An expression.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Expr {
     /// All of it, brackets included.
     pub span: Span,
@@ -17,6 +18,7 @@ pub struct Expr {
 
 /// The kinds of expressions.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ExprKind {
     /// A place where an expression was expected; there is a diagnostic for it.
     Error,
@@ -170,6 +172,7 @@ pub enum ExprKind {
 
 /// How a member is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MemberAccess {
     /// `.`
     Plain,
@@ -179,6 +182,7 @@ pub enum MemberAccess {
 
 /// Which kind of read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReadKind {
     /// `read`: an error if there is no such resource.
     Read,
@@ -190,6 +194,7 @@ pub enum ReadKind {
 
 /// Operators before their operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UnaryOp {
     /// `-`
     Negate,
@@ -212,6 +217,7 @@ pub const TYPE_TEST_PRECEDENCE: u8 = 6;
 
 /// Operators between two expressions. `is` and `as` are expressions of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BinaryOp {
     /// `**`
     Power,

@@ -11,6 +11,7 @@ pub type MethodId = Id<Method>;
 
 /// A name as written. Back-quotes are in the span, not in the symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Name {
     /// The name.
     pub symbol: Symbol,
@@ -20,6 +21,7 @@ pub struct Name {
 
 /// A parameter of a function, method or object body, or a variable of `let` and `for`.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Parameter {
     /// Name and type.
     pub span: Span,
@@ -31,6 +33,7 @@ pub struct Parameter {
 
 /// A property of a module, a class or an object body.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Property {
     /// All of it, from the doc comment on.
     pub span: Span,
@@ -50,6 +53,7 @@ pub struct Property {
 
 /// What a property is set to.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum PropertyValue {
     /// Nothing: `name: T`. Then there is a type, and the property is not in an object body.
     None,
@@ -61,6 +65,7 @@ pub enum PropertyValue {
 
 /// `function name<T>(params): R = body` of a module, a class or an object body.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Method {
     /// All of it, from the doc comment on.
     pub span: Span,
@@ -84,6 +89,7 @@ pub struct Method {
 
 /// `@Type` or `@Type { … }`
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Annotation {
     /// All of it.
     pub span: Span,
@@ -95,6 +101,7 @@ pub struct Annotation {
 
 /// A modifier as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Modifier {
     /// Where it stands.
     pub span: Span,
@@ -104,6 +111,7 @@ pub struct Modifier {
 
 /// The modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ModifierKind {
     /// `abstract`
     Abstract,
@@ -146,6 +154,7 @@ impl ModifierKind {
 
 /// A set of modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModifierSet(u8);
 
 impl ModifierSet {

@@ -12,6 +12,9 @@
 //! A tree is whole even if the text has syntax errors: where something was missing stands
 //! [`ExprKind::Error`] or [`TypeKind::Error`], and then there is at least one diagnostic. A tree without
 //! diagnostics has neither.
+//!
+//! With the feature `serde` a tree can be written down and read again. Its names are numbers, so it means
+//! something only together with the names of the [`Interner`](crate::Interner) that it was read with.
 
 mod arena;
 mod expr;
@@ -39,6 +42,7 @@ pub use types::{Type, TypeId, TypeKind};
 
 /// The nodes of one text.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ast {
     text: String,
     exprs: Vec<Expr>,
@@ -54,6 +58,7 @@ pub struct Ast {
 
 /// Runs of items, one vector for each type of item.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 struct Pools {
     exprs: Vec<ExprId>,
     types: Vec<TypeId>,

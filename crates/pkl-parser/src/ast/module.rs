@@ -11,6 +11,7 @@ pub type TypeAliasId = Id<TypeAlias>;
 
 /// A module: a whole file.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Module {
     /// The whole text.
     pub span: Span,
@@ -24,6 +25,7 @@ pub struct Module {
 
 /// `module a.b.c`, `amends "uri"`, `extends "uri"`, with what stands before them.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModuleDecl {
     /// All of it, from the doc comment on.
     pub span: Span,
@@ -41,6 +43,7 @@ pub struct ModuleDecl {
 
 /// The module that a module builds on.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ModuleBase {
     /// Keyword and address.
     pub span: Span,
@@ -52,6 +55,7 @@ pub struct ModuleBase {
 
 /// How a module builds on another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ModuleBaseKind {
     /// `amends`
     Amends,
@@ -61,6 +65,7 @@ pub enum ModuleBaseKind {
 
 /// `import "uri" as alias`, `import* "pattern" as alias`
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Import {
     /// All of it.
     pub span: Span,
@@ -74,6 +79,7 @@ pub struct Import {
 
 /// A member of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ModuleMember {
     /// A class.
     Class(ClassId),
@@ -87,6 +93,7 @@ pub enum ModuleMember {
 
 /// `class Name<T> extends Base { … }`
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Class {
     /// All of it, from the doc comment on.
     pub span: Span,
@@ -108,6 +115,7 @@ pub struct Class {
 
 /// `{ … }` of a class.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClassBody {
     /// All of it, braces included.
     pub span: Span,
@@ -117,6 +125,7 @@ pub struct ClassBody {
 
 /// A member of a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ClassMember {
     /// A property.
     Property(PropertyId),
@@ -126,6 +135,7 @@ pub enum ClassMember {
 
 /// `typealias Name<T> = Type`
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TypeAlias {
     /// All of it, from the doc comment on.
     pub span: Span,
@@ -145,6 +155,7 @@ pub struct TypeAlias {
 
 /// A type parameter of a class, type alias or method.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TypeParameter {
     /// All of it.
     pub span: Span,
@@ -156,6 +167,7 @@ pub struct TypeParameter {
 
 /// The variance of a type parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Variance {
     /// `in`
     In,
@@ -165,6 +177,7 @@ pub enum Variance {
 
 /// A doc comment: one or more lines that begin with `///`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DocComment {
     /// From the first `///` to the end of the last line.
     pub span: Span,

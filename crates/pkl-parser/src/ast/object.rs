@@ -8,6 +8,7 @@ pub type BodyId = Id<Body>;
 
 /// `{ members }` or `{ params -> members }`
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Body {
     /// All of it, braces included.
     pub span: Span,
@@ -19,6 +20,7 @@ pub struct Body {
 
 /// A member of an object body.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ObjectMember {
     /// All of it.
     pub span: Span,
@@ -28,6 +30,7 @@ pub struct ObjectMember {
 
 /// The kinds of members of an object body.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ObjectMemberKind {
     /// `expr`
     Element(ExprId),
@@ -78,6 +81,7 @@ pub enum ObjectMemberKind {
 
 /// What an entry is set to.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MemberValue {
     /// `= expr`
     Expr(ExprId),

@@ -10,6 +10,7 @@ pub type StringId = Id<StringLiteral>;
 
 /// A string literal.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StringLiteral {
     /// All of it, delimiters included.
     pub span: Span,
@@ -21,6 +22,7 @@ pub struct StringLiteral {
 
 /// What encloses a string literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StringDelimiter {
     /// The number of `#` before the opening and after the closing quotes, and in each escape.
     pub pounds: u32,
@@ -30,6 +32,7 @@ pub struct StringDelimiter {
 
 /// A part of a string literal.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StringPart {
     /// The part as written: text with its escapes, or an interpolation with `\(` and `)`.
     pub span: Span,
@@ -39,6 +42,7 @@ pub struct StringPart {
 
 /// The kinds of parts.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum StringPartKind {
     /// Text with escapes decoded, line ends as `\n` and the indentation of a multi-line literal taken
     /// off: see [`Ast::text`](super::Ast::text).
@@ -49,6 +53,7 @@ pub enum StringPartKind {
 
 /// Decoded text in an [`Ast`](super::Ast).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Text {
     start: u32,
     len: u32,

@@ -8,6 +8,7 @@ pub type TypeId = Id<Type>;
 
 /// A type as written.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Type {
     /// All of it.
     pub span: Span,
@@ -17,6 +18,7 @@ pub struct Type {
 
 /// The kinds of types.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum TypeKind {
     /// A place where a type was expected; there is a diagnostic for it.
     Error,
