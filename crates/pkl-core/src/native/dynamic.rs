@@ -54,6 +54,7 @@ fn to_typed(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let names = typed::property_names(vm, source);
     let converted: Vec<_> = names.into_iter().filter(|name| typed::is_converted(vm, class, *name)).collect();
     let typed = vm.new_instance(class);
+    vm.settle_defaults(typed, &converted);
     vm.forward_properties(typed, source, converted);
     Ok(Value::Object(typed))
 }

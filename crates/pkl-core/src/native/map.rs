@@ -211,7 +211,10 @@ fn to_typed(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
             }
         }
     }
-    Ok(vm.make_typed(class, &properties))
+    let typed = vm.make_typed(class, &properties);
+    let given: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
+    vm.settle_defaults(args::object(typed), &given);
+    Ok(typed)
 }
 
 fn to_mapping(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {

@@ -10,8 +10,11 @@ pub(super) static METHODS: Table =
 
 pub(super) static PROPERTIES: Table = &[];
 
+/// The items that both sets have, in the order of the shorter one.
 fn intersect(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
-    chosen(vm, this, args[0], true)
+    let length = |set| vm.heap.set(args::set(set)).len();
+    let (shorter, longer) = if length(args[0]) < length(this) { (args[0], this) } else { (this, args[0]) };
+    chosen(vm, shorter, longer, true)
 }
 
 fn difference(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {

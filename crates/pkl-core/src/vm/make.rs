@@ -95,6 +95,26 @@ impl<'ir> Vm<'ir> {
         }
     }
 
+    /// Gives a new instance of a class the values that its visible properties have by default: those that aren't
+    /// `given` follow no other property of the object, whoever amends it.
+    pub(crate) fn settle_defaults(&mut self, object: ObjectId, given: &[pkl_parser::Symbol]) {
+        let class = self.heap.object(object).class;
+        let properties = self.heap.class(class).properties.iter();
+        let computed = properties.filter(|(_, property)| {
+            property.member.source_is_code() && !property.modifiers.contains(ModifierKind::Hidden)
+        });
+        let names: Vec<_> = computed.map(|(name, _)| *name).filter(|name| !given.contains(name)).collect();
+        let follows = |name: &pkl_parser::Symbol| {
+            let found = self.heap.find_property(object, PropertyKey::Named(*name));
+            found.is_some_and(|index| !self.is_same_for_all(object, index))
+        };
+        let names: Vec<_> = names.into_iter().filter(follows).collect();
+        if !names.is_empty() {
+            let defaults = self.new_instance(class);
+            self.forward_properties(object, defaults, names);
+        }
+    }
+
     /// An object that is as another one was before any of its members was evaluated.
     pub(crate) fn unevaluated_copy(&mut self, object: ObjectId) -> ObjectId {
         let original = self.heap.object(object);
