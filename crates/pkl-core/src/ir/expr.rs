@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 pub(crate) use ast::{BinaryOp, ReadKind, UnaryOp};
 
-use super::{IrId, LazyBody, Method, Scope, Site};
+use super::{Barrier, IrId, LazyBody, Method, Scope, Site};
 use crate::heap::PropertyKey;
 
 /// The position of an expression in its code.
@@ -201,13 +201,26 @@ pub(crate) enum Expr {
     },
     /// The default value of the declared type of the property being evaluated.
     TypeDefault,
-    /// A property or method that must be const and isn't.
-    NotConst {
-        name: Symbol,
-        method: bool,
+    /// What must be const and isn't.
+    NotConst(NotConst),
+    /// Another expression, which uses a member of a receiver that must be const.
+    ConstMember {
+        receiver: ExprIx,
+        member: NotConst,
+        then: ExprIx,
     },
     /// `outer` or `super` where there is none.
     Misplaced(&'static str),
+}
+
+/// What may not be used where only const members may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotConst {
+    Property(Symbol),
+    Method(Symbol),
+    This,
+    Outer,
+    Module(Barrier),
 }
 
 /// What `new { … }` without a type amends.

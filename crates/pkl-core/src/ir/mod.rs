@@ -8,14 +8,16 @@ mod module;
 mod scope;
 
 pub(crate) use expr::{
-    BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Parameter, Part, ReadKind, Ty, TyIx,
-    UnaryOp,
+    BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, NotConst, Parameter, Part, ReadKind,
+    Ty, TyIx, UnaryOp,
 };
 pub(crate) use module::{
     AliasIr, Body, ClassIr, ClassMembers, ImportIr, LazyBody, Member, MemberSource, Method, MethodCode,
     MethodKind, Modifiers, ModuleIr, ModuleLink, Op, Variable,
 };
-pub(crate) use scope::{Found, FoundMethod, MethodRef, Name, Names, Scope, ScopeKind, TypeParameter};
+pub(crate) use scope::{
+    Barrier, Found, FoundMethod, MethodRef, Name, Names, Scope, ScopeKind, TypeParameter,
+};
 
 /// A place in a program that an evaluation may remember something about. Unique in a store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -38,6 +38,8 @@ pub(crate) struct MethodRef {
 pub(crate) struct Names {
     pub(crate) properties: FxHashMap<Symbol, Name>,
     pub(crate) methods: FxHashMap<Symbol, MethodRef>,
+    /// Whether it is an object body: its const members may use all that it declares.
+    pub(crate) of_body: bool,
 }
 
 impl Names {
@@ -77,7 +79,19 @@ pub(crate) enum ScopeKind {
     /// Type parameters.
     TypeParameters { names: Box<[Symbol]>, alias: bool },
     /// From outside only const members may be used.
-    Barrier,
+    Barrier(Barrier),
+    /// The keys, conditions and iterated values of a body that is written in a const member. They are no part of
+    /// the member, so that they may use `this`.
+    Header,
+}
+
+/// Why only const members of what is outside may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Barrier {
+    /// It is a const member, or an alias.
+    Const(Symbol),
+    Class,
+    Annotation,
 }
 
 /// A scope and those around it.
@@ -130,18 +144,36 @@ impl Scope {
         std::iter::successors(Some(self), |scope| scope.parent.as_deref())
     }
 
+    /// The scopes from the innermost on, each with whether only const members of it may be used.
+    fn guarded_chain(&self) -> impl Iterator<Item = (&Self, bool)> {
+        let (mut outside, mut next) = (false, false);
+        self.chain().map(move |scope| {
+            match &scope.kind {
+                ScopeKind::Barrier(Barrier::Const(_)) => next = true,
+                ScopeKind::Barrier(_) => outside = true,
+                ScopeKind::Object(names) => {
+                    let guarded = outside || (next && !names.of_body);
+                    outside |= std::mem::take(&mut next);
+                    return (scope, guarded);
+                }
+                _ => {}
+            }
+            (scope, outside)
+        })
+    }
+
     /// Where `name` is, as a property or variable. `sometimes` is called with the level and key of each
     /// property that comes first, but that its object may lack.
     pub(crate) fn find(&self, name: Symbol, mut sometimes: impl FnMut(u32, PropertyKey)) -> Found {
-        let (mut level, mut depth, mut base, mut barrier) = (0, 0, 0, false);
-        for scope in self.chain() {
+        let (mut level, mut depth, mut base) = (0, 0, 0);
+        for (scope, guarded) in self.guarded_chain() {
             match &scope.kind {
                 ScopeKind::Variable { name: Some(candidate), slot } if *candidate == name => {
                     return variable(depth, *slot, base);
                 }
                 ScopeKind::Object(names) => {
                     if let Some(found) = names.properties.get(&name) {
-                        if barrier && !found.constant {
+                        if guarded && !found.constant {
                             return Found::NotConst;
                         }
                         if !found.sometimes {
@@ -160,7 +192,6 @@ impl Scope {
                     depth += 1;
                     base = *new_base;
                 }
-                ScopeKind::Barrier => barrier = true,
                 _ => {}
             }
         }
@@ -169,44 +200,66 @@ impl Scope {
 
     /// Where the method `name` is.
     pub(crate) fn find_method(&self, name: Symbol) -> FoundMethod {
-        let (mut level, mut barrier) = (0, false);
-        for scope in self.chain() {
-            match &scope.kind {
-                ScopeKind::Object(names) => {
-                    if let Some(found) = names.methods.get(&name) {
-                        return match &found.local {
-                            _ if barrier && !found.constant => FoundMethod::NotConst,
-                            Some(method) => FoundMethod::Local { level, method: Arc::clone(method) },
-                            None => FoundMethod::Class { level },
-                        };
-                    }
-                    level += 1;
-                }
-                ScopeKind::Barrier => barrier = true,
-                _ => {}
+        let mut level = 0;
+        for (scope, guarded) in self.guarded_chain() {
+            let ScopeKind::Object(names) = &scope.kind else { continue };
+            if let Some(found) = names.methods.get(&name) {
+                return match &found.local {
+                    _ if guarded && !found.constant => FoundMethod::NotConst,
+                    Some(method) => FoundMethod::Local { level, method: Arc::clone(method) },
+                    None => FoundMethod::Class { level },
+                };
             }
+            level += 1;
         }
         FoundMethod::Nowhere
     }
 
-    /// Whether a property of the innermost or the outermost object may not be used for not being const.
-    pub(crate) fn hides(&self, name: Symbol, outermost: bool) -> bool {
-        let mut barrier = false;
-        let mut found = false;
+    /// Whether this is the code of a const member of a class or module itself: not of a function, `let` or body in
+    /// it. There `this` may not be used.
+    pub(crate) fn is_const(&self) -> bool {
+        let mut constant = false;
         for scope in self.chain() {
             match &scope.kind {
-                ScopeKind::Object(names) => {
-                    found = barrier && names.properties.get(&name).is_some_and(|name| !name.constant);
-                    if !outermost {
-                        return found;
-                    }
-                }
-                ScopeKind::This { .. } if !outermost => return false,
-                ScopeKind::Barrier => barrier = true,
+                ScopeKind::Barrier(Barrier::Const(_)) => constant = true,
+                ScopeKind::Object(names) => return constant && !names.of_body,
+                ScopeKind::Function | ScopeKind::This { .. } | ScopeKind::Header => return false,
                 _ => {}
             }
         }
+        false
+    }
+
+    /// Whether the innermost object is made by a body.
+    pub(crate) fn is_body(&self) -> bool {
+        let innermost = self.chain().find_map(|scope| match &scope.kind {
+            ScopeKind::Object(names) => Some(names.of_body),
+            _ => None,
+        });
+        innermost.unwrap_or(false)
+    }
+
+    /// Why only const members of the module may be used, if so.
+    pub(crate) fn module_barrier(&self) -> Option<Barrier> {
+        let barriers = self.chain().filter_map(|scope| match scope.kind {
+            ScopeKind::Barrier(barrier) => Some(barrier),
+            _ => None,
+        });
+        // The innermost name, unless it is in a class or annotation.
+        let mut found = None;
+        for barrier in barriers {
+            match barrier {
+                Barrier::Const(_) => found = found.or(Some(barrier)),
+                Barrier::Class | Barrier::Annotation => return Some(barrier),
+            }
+        }
         found
+    }
+
+    /// Whether only const members of the object so many levels outward may be used.
+    pub(crate) fn is_guarded(&self, level: u32) -> bool {
+        let objects = self.guarded_chain().filter(|(scope, _)| matches!(scope.kind, ScopeKind::Object(_)));
+        objects.into_iter().nth(level as usize).is_some_and(|(_, guarded)| guarded)
     }
 
     /// The variable that `this` is, if it is one.

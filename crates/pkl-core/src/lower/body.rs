@@ -26,7 +26,7 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
     let node = cx.ast[lazy.ast];
     let mut names = NameCollector {
         cx,
-        names: Names::default(),
+        names: Names { of_body: true, ..Names::default() },
         methods: Vec::new(),
         locals: FxHashMap::default(),
         local_keys: FxHashMap::default(),
@@ -34,7 +34,9 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
     names.collect(node.members, true);
     let NameCollector { names, methods, local_keys, .. } = names;
     let names = Arc::new(names);
-    let mut lowerer = Lowerer::new(cx, Arc::clone(&lazy.scope), lazy.visible);
+    let scope =
+        if lazy.scope.is_const() { lazy.scope.inside(ScopeKind::Header) } else { Arc::clone(&lazy.scope) };
+    let mut lowerer = Lowerer::new(cx, scope, lazy.visible);
     let params = match arguments {
         Arguments::Given => lowerer.parameters(node.params),
         Arguments::Missing => Box::default(),

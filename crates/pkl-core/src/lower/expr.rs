@@ -5,7 +5,9 @@ use pkl_parser::{Span, Symbol};
 use std::sync::OnceLock;
 
 use super::Lowerer;
-use crate::ir::{Collect, Expr, ExprIx, Found, FoundMethod, Inferred, Lambda, Lexical, Part, ScopeKind};
+use crate::ir::{
+    Barrier, Collect, Expr, ExprIx, Found, FoundMethod, Inferred, Lambda, Lexical, NotConst, Part, ScopeKind,
+};
 
 impl Lowerer<'_> {
     /// Lowers an expression in whose place nothing says what `new { … }` amends.
@@ -23,7 +25,12 @@ impl Lowerer<'_> {
         }
         let innermost = spine.pop().expect("the spine begins with the expression itself");
         let context = if only_amends { inferred } else { Inferred::Unknown };
-        let mut lowered = self.innermost(innermost, context);
+        let selected =
+            spine.last().is_some_and(|&outer| matches!(self.cx.ast[outer].kind, ExprKind::Member { .. }));
+        let mut lowered = match self.forbidden_word(innermost) {
+            Some(word) if !selected => self.push(Expr::NotConst(word), self.cx.ast[innermost].span),
+            _ => self.innermost(innermost, context),
+        };
         while let Some(outer) = spine.pop() {
             lowered = self.around(outer, lowered);
         }
@@ -41,15 +48,21 @@ impl Lowerer<'_> {
         let expr = match node.kind {
             ExprKind::Member { receiver, access, name, args } => {
                 let null_safe = access == MemberAccess::NullSafe;
-                match args {
+                let (member, expr) = match args {
                     Some(args) => {
                         let args = self.args(args);
-                        Expr::CallMethod { receiver: left, name: name.symbol, args, null_safe }
+                        let call = Expr::CallMethod { receiver: left, name: name.symbol, args, null_safe };
+                        (NotConst::Method(name.symbol), call)
                     }
-                    None if self.guarded(receiver, name.symbol) => {
-                        Expr::NotConst { name: name.symbol, method: false }
+                    None => {
+                        let read = Expr::Property { receiver: left, name: name.symbol, null_safe };
+                        (NotConst::Property(name.symbol), read)
                     }
-                    None => Expr::Property { receiver: left, name: name.symbol, null_safe },
+                };
+                if self.forbidden_word(receiver).is_some() {
+                    self.const_member(left, member, expr, node.span)
+                } else {
+                    expr
                 }
             }
             ExprKind::Subscript { index, .. } => Expr::Subscript { receiver: left, index: self.expr(index) },
@@ -84,8 +97,14 @@ impl Lowerer<'_> {
             ExprKind::Name(name) => self.name(name.symbol, node.span),
             ExprKind::Call { name, args } => self.call(name.symbol, args, node.span),
             ExprKind::SuperMember { name, args } => match args {
-                Some(args) => Expr::CallSuper { name: name.symbol, args: self.args(args) },
-                None => Expr::SuperProperty { name: name.symbol },
+                Some(args) => {
+                    let call = Expr::CallSuper { name: name.symbol, args: self.args(args) };
+                    self.member_of_this(NotConst::Method(name.symbol), call, node.span)
+                }
+                None => {
+                    let read = Expr::SuperProperty { name: name.symbol };
+                    self.member_of_this(NotConst::Property(name.symbol), read, node.span)
+                }
             },
             ExprKind::SuperSubscript(index) => Expr::SuperSubscript(self.expr(index)),
             ExprKind::Unary { op, operand } => Expr::Unary { op, operand: self.expr(operand) },
@@ -185,11 +204,14 @@ impl Lowerer<'_> {
             Found::Local(slot) => Expr::Local(slot),
             Found::Captured { depth, index } => Expr::Captured { depth, index },
             Found::Property { level, key } => Expr::Lexical(Lexical { level, key, name }),
-            Found::NotConst => Expr::NotConst { name, method: false },
+            Found::NotConst => Expr::NotConst(NotConst::Property(name)),
             Found::Nowhere if self.cx.base.is_some_and(|base| base.has_public(name)) => {
                 Expr::Base { name, site: self.cx.numbers.site() }
             }
-            Found::Nowhere => Expr::Implicit { name, this: self.this_variable(span) },
+            Found::Nowhere => {
+                let implicit = Expr::Implicit { name, this: self.this_variable(span) };
+                self.member_of_this(NotConst::Property(name), implicit, span)
+            }
         };
         for lexical in sometimes.into_iter().rev() {
             let otherwise = self.push(expr, span);
@@ -198,13 +220,33 @@ impl Lowerer<'_> {
         expr
     }
 
-    /// `this.name` and `module.name` where only const members may be used.
-    fn guarded(&self, receiver: ast::ExprId, name: Symbol) -> bool {
-        match self.cx.ast[receiver].kind {
-            ExprKind::This => self.scope.hides(name, false),
-            ExprKind::Module => self.scope.hides(name, true),
-            _ => false,
+    /// `this`, `outer` or `module` where it may only be used for its const members.
+    fn forbidden_word(&self, expr: ast::ExprId) -> Option<NotConst> {
+        match self.cx.ast[expr].kind {
+            ExprKind::This => self.scope.is_const().then_some(NotConst::This),
+            ExprKind::Outer => self.scope.is_guarded(self.scope.outer_level()).then_some(NotConst::Outer),
+            ExprKind::Module => {
+                let barrier = match (self.scope.module_barrier()?, self.property) {
+                    (Barrier::Const(_), Some(name)) => Barrier::Const(name),
+                    (barrier, _) => barrier,
+                };
+                Some(NotConst::Module(barrier))
+            }
+            _ => None,
         }
+    }
+
+    /// What uses a member of `this`.
+    fn member_of_this(&mut self, member: NotConst, expr: Expr, span: Span) -> Expr {
+        if !self.scope.is_const() {
+            return expr;
+        }
+        let this = self.push(Expr::This, span);
+        self.const_member(this, member, expr, span)
+    }
+
+    fn const_member(&mut self, receiver: ExprIx, member: NotConst, expr: Expr, span: Span) -> Expr {
+        Expr::ConstMember { receiver, member, then: self.push(expr, span) }
     }
 
     fn call(&mut self, name: Symbol, args: ast::List<ast::ExprId>, span: Span) -> Expr {
@@ -216,12 +258,13 @@ impl Lowerer<'_> {
         match self.scope.find_method(name) {
             FoundMethod::Class { level } => Expr::CallLexical { level, name, args },
             FoundMethod::Local { level, method } => Expr::CallLocal { level, method, args },
-            FoundMethod::NotConst => Expr::NotConst { name, method: true },
+            FoundMethod::NotConst => Expr::NotConst(NotConst::Method(name)),
             FoundMethod::Nowhere => {
                 if self.cx.base.is_some_and(|base| base.methods.contains_key(&name)) {
                     Expr::CallBase { name, args, site: self.cx.numbers.site() }
                 } else {
-                    Expr::CallImplicit { name, args, this: self.this_variable(span) }
+                    let call = Expr::CallImplicit { name, args, this: self.this_variable(span) };
+                    self.member_of_this(NotConst::Method(name), call, span)
                 }
             }
         }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::ir::{
-    Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
+    Barrier, Code, Expr, ExprIx, Inferred, IrId, Lambda, LazyBody, Member, MemberSource, Method, MethodCode,
     MethodKind, ModuleIr, Names, Parameter, Scope, ScopeKind, Site, Ty, TyIx,
 };
 
@@ -55,6 +55,7 @@ pub(crate) struct Words {
     pub(crate) set: Symbol,
     pub(crate) map: Symbol,
     pub(crate) bytes: Symbol,
+    pub(crate) default: Symbol,
 }
 
 impl Words {
@@ -64,6 +65,7 @@ impl Words {
             set: interner.intern("Set"),
             map: interner.intern("Map"),
             bytes: interner.intern("Bytes"),
+            default: interner.intern("default"),
         }
     }
 }
@@ -75,6 +77,8 @@ struct Lowerer<'a> {
     scope: Arc<Scope>,
     /// The next free variable.
     next: u32,
+    /// The name of the property whose code it is.
+    property: Option<Symbol>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -89,7 +93,7 @@ impl<'a> Lowerer<'a> {
             ty: None,
             frame_size: first_slot,
         };
-        Self { cx, code, scope, next: first_slot }
+        Self { cx, code, scope, next: first_slot, property: None }
     }
 
     fn push(&mut self, expr: Expr, span: Span) -> ExprIx {
@@ -176,18 +180,28 @@ fn captured(scope: &Arc<Scope>, visible: u32, base: u32) -> Arc<Scope> {
     if visible == base { Arc::clone(scope) } else { scope.inside(ScopeKind::Captured { base }) }
 }
 
+/// The scope of a member's code and declared type.
+fn member_scope(member: &Member) -> Arc<Scope> {
+    match member.name {
+        Some(name) if member.modifiers.contains(ast::ModifierKind::Const) => {
+            member.scope.inside(ScopeKind::Barrier(Barrier::Const(name)))
+        }
+        _ => Arc::clone(&member.scope),
+    }
+}
+
 /// The code of a member's value.
 pub(crate) fn lower_member(cx: Context<'_>, member: &Member) -> Code {
-    let scope = if member.modifiers.contains(ast::ModifierKind::Const) {
-        member.scope.inside(ScopeKind::Barrier)
-    } else {
-        Arc::clone(&member.scope)
-    };
-    let mut lowerer = Lowerer::new(cx, scope, 0);
+    let mut lowerer = Lowerer::new(cx, member_scope(member), 0);
+    lowerer.property = member.name;
     let root = match member.source {
         MemberSource::Expr(expr) => lowerer.expr_in(expr, Inferred::Member),
         MemberSource::Matched(expr) => lowerer.expr(expr),
         MemberSource::Bodies(bodies) => {
+            // `default { … }` amends a function, and its keys, conditions and iterated values belong to that.
+            if member.name == Some(cx.words.default) && lowerer.scope.is_body() {
+                lowerer.scope = lowerer.scope.inside(ScopeKind::Function);
+            }
             let mut value = lowerer.push(Expr::Inherited, member.name_span);
             for &body in &cx.ast[bodies] {
                 let lazy = lowerer.lazy_body(body);
@@ -202,7 +216,7 @@ pub(crate) fn lower_member(cx: Context<'_>, member: &Member) -> Code {
 
 /// The code of a member's declared type.
 pub(crate) fn lower_member_type(cx: Context<'_>, member: &Member) -> Option<Code> {
-    Some(lower_type(cx, &member.scope, member.ty?))
+    Some(lower_type(cx, &member_scope(member), member.ty?))
 }
 
 /// The code of a type that stands alone.
@@ -223,7 +237,7 @@ pub(crate) fn lower_expression(cx: Context<'_>, scope: &Arc<Scope>, expr: ast::E
 
 /// The code of an annotation: the object it stands for.
 pub(crate) fn lower_annotation(cx: Context<'_>, scope: &Arc<Scope>, annotation: &ast::Annotation) -> Code {
-    let scope = scope.inside(ScopeKind::Barrier);
+    let scope = scope.inside(ScopeKind::Barrier(Barrier::Annotation));
     let mut lowerer = Lowerer::new(cx, scope, 0);
     let ty = lowerer.ty(annotation.ty);
     let root = match annotation.body {
@@ -241,7 +255,7 @@ pub(crate) fn lower_method(cx: Context<'_>, method: &Method) -> MethodCode {
     let declared = &cx.ast[method.ast];
     let mut scope = Arc::clone(method.scope.get().expect("a method's scope is set with its class"));
     if method.modifiers.contains(ast::ModifierKind::Const) {
-        scope = scope.inside(ScopeKind::Barrier);
+        scope = scope.inside(ScopeKind::Barrier(Barrier::Const(method.name)));
     }
     if !declared.type_params.is_empty() {
         let names = cx.ast[declared.type_params].iter().map(|parameter| parameter.name.symbol).collect();

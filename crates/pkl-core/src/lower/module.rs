@@ -8,8 +8,8 @@ use super::body::method;
 use super::{Context, Numbers, Words};
 use crate::heap::PropertyKey;
 use crate::ir::{
-    AliasIr, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers, ModuleIr,
-    ModuleLink, Name, Names, Scope, ScopeKind,
+    AliasIr, Barrier, ClassIr, ClassMembers, ImportIr, IrId, Member, MemberSource, MethodRef, Modifiers,
+    ModuleIr, ModuleLink, Name, Names, Scope, ScopeKind,
 };
 
 /// Lowers the outline of a module: its names. Classes and bodies follow when they are used.
@@ -35,14 +35,13 @@ pub(crate) fn lower_module(
     let imports = imports(cx, root);
     let names = Arc::new(module_names(cx, root, &imports));
     let scope = Scope::root(ScopeKind::Object(Arc::clone(&names)));
-    let class_scope = scope.inside(ScopeKind::Barrier);
-    let alias_scope = scope.inside(ScopeKind::Barrier);
+    let class_scope = scope.inside(ScopeKind::Barrier(Barrier::Class));
     let mut classes = Vec::new();
     let mut aliases = Vec::new();
     for member in &ast[root.members] {
         match *member {
             ModuleMember::Class(id) => classes.push(class(cx, id, &class_scope)),
-            ModuleMember::TypeAlias(id) => aliases.push(alias(cx, id, &alias_scope)),
+            ModuleMember::TypeAlias(id) => aliases.push(alias(cx, id, &scope)),
             _ => {}
         }
     }
@@ -106,6 +105,7 @@ fn imports(cx: Context<'_>, root: ast::Module) -> Vec<ImportIr> {
 
 fn module_names(cx: Context<'_>, root: ast::Module, imports: &[ImportIr]) -> Names {
     let mut names = Names::default();
+    names.properties.reserve(imports.len() + root.members.len());
     let local = || PropertyKey::Local(cx.numbers.local());
     for import in imports {
         names.properties.insert(import.name, Name::new(local(), true));
@@ -163,8 +163,9 @@ fn alias(cx: Context<'_>, id: ast::TypeAliasId, scope: &Arc<Scope>) -> AliasIr {
     let node = &cx.ast[id];
     let type_parameters: Box<[Symbol]> =
         cx.ast[node.type_params].iter().map(|parameter| parameter.name.symbol).collect();
+    let scope = scope.inside(ScopeKind::Barrier(Barrier::Const(node.name.symbol)));
     let scope = if type_parameters.is_empty() {
-        Arc::clone(scope)
+        scope
     } else {
         scope.inside(ScopeKind::TypeParameters { names: type_parameters.clone(), alias: true })
     };

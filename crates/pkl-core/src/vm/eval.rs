@@ -207,14 +207,11 @@ impl<'ir> Vm<'ir> {
                 let uri = self.eval(code, *uri, frame)?;
                 self.read(code.module, *kind, uri)
             }
-            Expr::NotConst { name, method } => {
-                let (verb, what) = if *method { ("call", "method") } else { ("reference", "property") };
-                let name = self.text_of(*name);
-                let message = format!("Cannot {verb} {what} `{name}` from here because it is not `const`.");
-                let hint = format!(
-                    "To fix, do either of:\n1. Add modifier `const` to {what} `{name}`\n2. Self-import this module, and reference this {what} from the import."
-                );
-                Err(Raised::new(ErrorCode::NotConst, message).with_hint(hint))
+            Expr::NotConst(what) => Err(self.not_const(*what)),
+            Expr::ConstMember { receiver, member, then } => {
+                let receiver = self.eval(code, *receiver, frame)?;
+                self.check_const(receiver, *member)?;
+                self.eval(code, *then, frame)
             }
             Expr::Misplaced(word) => {
                 let message = match *word {

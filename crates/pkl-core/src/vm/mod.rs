@@ -3,6 +3,7 @@
 pub(crate) mod amend;
 mod calls;
 mod classes;
+mod constness;
 pub(crate) mod describe;
 mod equality;
 pub(crate) mod eval;
