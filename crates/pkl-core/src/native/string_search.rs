@@ -3,7 +3,6 @@
 use pkl_data::display::excerpt;
 use pkl_data::text::{self, Found, Pattern, PatternError, Which};
 use pkl_data::tree::Tree;
-use std::sync::Arc;
 
 use super::regex::{limit_exceeded, regex_match};
 use super::{Table, args};
@@ -30,32 +29,18 @@ pub(super) static METHODS: Table = &[
     ("pkl.base#String.splitLimit", split_limit),
 ];
 
-/// A pattern that is kept apart from the heap.
-enum Sought {
-    Text(Arc<str>),
-    Regex(pkl_regex::Regex),
-}
-
-impl Sought {
-    fn of(vm: &Vm<'_>, value: Value) -> Self {
-        match value {
-            Value::String(id) => Self::Text(vm.heap.shared_text(id)),
-            Value::Regex(id) => Self::Regex(vm.heap.regex(id).compiled().clone()),
-            other => panic!("the declaration says String|Regex, not {other:?}"),
-        }
-    }
-
-    fn pattern(&self) -> Pattern<'_> {
-        match self {
-            Self::Text(text) => Pattern::Literal(text),
-            Self::Regex(regex) => Pattern::Regex(regex),
-        }
+/// What is sought.
+fn pattern<'v>(vm: &'v Vm<'_>, value: Value) -> Pattern<'v> {
+    match value {
+        Value::String(id) => Pattern::Literal(vm.heap.text(id)),
+        Value::Regex(id) => Pattern::Regex(vm.heap.regex(id).compiled()),
+        other => panic!("the declaration says String|Regex, not {other:?}"),
     }
 }
 
 fn contains(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
-    let sought = Sought::of(vm, args[0]);
-    let found = sought.pattern().find_first(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
+    let found =
+        pattern(vm, args[0]).find_first(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
     Ok(Value::Bool(found.is_some()))
 }
 
@@ -67,26 +52,23 @@ fn matches(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 }
 
 fn starts_with(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
-    let sought = Sought::of(vm, args[0]);
-    let starts = sought.pattern().starts(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
+    let starts = pattern(vm, args[0]).starts(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
     Ok(Value::Bool(starts))
 }
 
 fn ends_with(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
-    let sought = Sought::of(vm, args[0]);
-    let ends = sought.pattern().ends(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
+    let ends = pattern(vm, args[0]).ends(vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)?;
     Ok(Value::Bool(ends))
 }
 
 /// The code point index of the first or last match.
 fn position(vm: &Vm<'_>, this: Value, pattern: Value, last: bool) -> Result<Option<Value>> {
-    let sought = Sought::of(vm, pattern);
     let text = vm.str(this);
     let mut budget = vm.regex_budget();
     let found = if last {
-        sought.pattern().find_last(text, &mut budget)
+        self::pattern(vm, pattern).find_last(text, &mut budget)
     } else {
-        sought.pattern().find_first(text, &mut budget)
+        self::pattern(vm, pattern).find_first(text, &mut budget)
     };
     let found = found.map_err(limit_exceeded)?;
     Ok(found.map(|found| args::count(text::index_of_byte(text, found.start()))))
@@ -122,9 +104,7 @@ fn last_index_of_or_null(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result
 }
 
 fn replace(vm: &mut Vm<'_>, this: Value, args: &[Value], which: Which) -> Result<Value> {
-    let sought = Sought::of(vm, args[0]);
-    let replaced = sought
-        .pattern()
+    let replaced = pattern(vm, args[0])
         .replace(which, vm.str(this), vm.str(args[1]), &mut vm.regex_budget())
         .map_err(|error| match error {
             PatternError::Limit(error) => limit_exceeded(error),
@@ -149,8 +129,7 @@ fn replace_all(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 
 /// The matches of the first argument in `this`.
 fn found(vm: &Vm<'_>, this: Value, pattern: Value, which: Which) -> Result<Vec<Found>> {
-    let sought = Sought::of(vm, pattern);
-    sought.pattern().find(which, vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)
+    self::pattern(vm, pattern).find(which, vm.str(this), &mut vm.regex_budget()).map_err(limit_exceeded)
 }
 
 fn replace_mapped(vm: &mut Vm<'_>, this: Value, args: &[Value], which: Which) -> Result<Value> {

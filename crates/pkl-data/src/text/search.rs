@@ -184,15 +184,27 @@ impl Pattern<'_> {
         replacement: &str,
         budget: &mut Budget,
     ) -> Result<String, PatternError> {
+        let regex = match self {
+            Self::Literal(literal) => return Ok(replace_literal(which, text, literal, replacement)),
+            Self::Regex(regex) => regex,
+        };
         let mut pieces = Vec::new();
         for found in self.find(which, text, budget)? {
-            let piece = match self {
-                Self::Literal(_) => replacement.to_owned(),
-                Self::Regex(regex) => expand(regex, replacement, text, &found)?,
-            };
+            let piece = expand(regex, replacement, text, &found)?;
             pieces.push((found, piece));
         }
         Ok(super::splice(text, &pieces))
+    }
+}
+
+fn replace_literal(which: Which, text: &str, literal: &str, replacement: &str) -> String {
+    match which {
+        Which::All => text.replace(literal, replacement),
+        Which::First => text.replacen(literal, replacement, 1),
+        Which::Last => match text.rfind(literal) {
+            Some(start) => [&text[..start], replacement, &text[start + literal.len()..]].concat(),
+            None => text.to_owned(),
+        },
     }
 }
 
