@@ -234,6 +234,19 @@ pub(crate) fn format_regex(pattern: &str) -> String {
     format!("Regex({})", literal::custom(pattern))
 }
 
+/// A number as messages show it: with commas between thousands.
+pub fn grouped(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::IntSeq;
 use crate::value::{ClassId, ListId, MapId, ObjectId, SetId, Value};
 use crate::vm::Vm;
+pub(crate) use pkl_data::display::grouped;
 use pkl_data::number::Number;
 
 macro_rules! take {
@@ -68,19 +69,6 @@ pub(crate) fn count(count: usize) -> Value {
 /// The index of the last of so many, -1 if there is none.
 pub(crate) fn last_index(count: usize) -> Value {
     Value::Int(i64::try_from(count).unwrap_or(i64::MAX) - 1)
-}
-
-/// A number as messages show it: with commas between thousands.
-pub(crate) fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::from(if number < 0 { "-" } else { "" });
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A count as messages show it.

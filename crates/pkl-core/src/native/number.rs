@@ -132,23 +132,10 @@ fn is_between(_: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 fn to_char(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let code_point = args::int(this);
     let Some(character) = number::code_point_to_char(code_point) else {
-        let message = format!("Decimal `{}` is not a valid Unicode code point.", grouped(code_point));
+        let message = format!("Decimal `{}` is not a valid Unicode code point.", args::grouped(code_point));
         return Err(Raised::new(ErrorCode::InvalidArgument, message));
     };
     Ok(vm.heap.string(character.to_string()))
-}
-
-/// A number with a comma before each group of three digits.
-pub(super) fn grouped(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut out = String::from(if number < 0 { "-" } else { "" });
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 fn int_sign(_: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {

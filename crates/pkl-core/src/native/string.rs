@@ -7,7 +7,6 @@ use pkl_data::text;
 use pkl_data::tree::Tree;
 use std::sync::Arc;
 
-use super::number::grouped;
 use super::{Table, args};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::value::Value;
@@ -75,7 +74,7 @@ fn natural(value: Value) -> Result<usize> {
     usize::try_from(number).map_err(|_| {
         Raised::new(
             ErrorCode::InvalidArgument,
-            format!("Expected a positive number, but got `{}`.", grouped(number)),
+            format!("Expected a positive number, but got `{}`.", args::grouped(number)),
         )
     })
 }

@@ -1,6 +1,7 @@
 //! The members of an object body that are computed when the object is made.
 
 use super::amend::{Building, ObjectKind, duplicate, narrow, slot};
+use super::subscript::out_of_range;
 use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::{Order, PropertyKey, Slot};
@@ -191,11 +192,7 @@ impl<'ir> Vm<'ir> {
                     }
                     Some(index) => override_element(building, index, slot),
                     None if building.kind == ObjectKind::Dynamic => self.put_entry(building, key, slot),
-                    None => {
-                        let last = i64::try_from(count).unwrap_or(i64::MAX) - 1;
-                        let message = format!("Element index `{index}` is out of range `0`..`{last}`.");
-                        Err(Raised::new(ErrorCode::OutOfRange, message))
-                    }
+                    None => Err(out_of_range("Element", index, count)),
                 }
             }
             (ObjectKind::Listing, other) => {
@@ -254,7 +251,7 @@ impl<'ir> Vm<'ir> {
             if let MemberRef::Property(_) = place {
                 continue;
             }
-            let value = self.force(building.parent, place)?;
+            let value = self.force_unchecked(building.parent, place)?;
             self.stack[frame.base + variable as usize] = value;
             if !self.eval_condition(&building.body.code, condition, &frame)? {
                 continue;

@@ -98,15 +98,63 @@ impl<'ir> Vm<'ir> {
             MemberRef::Element(_, position) => Value::Int(i64::from(position)),
             MemberRef::Entry(items, position) => self.heap.items(items).keys[position as usize],
         };
+        let value = self.unchecked_item(object, place, &slot, key)?;
+        self.check_item(object, place, &slot, value)
+    }
+
+    fn unchecked_item(
+        &mut self,
+        object: ObjectId,
+        place: MemberRef,
+        slot: &Slot<'ir>,
+        key: Value,
+    ) -> Result<Value> {
         let item = self.heap.object(object);
-        let value = match (item.is_view(), item.parent) {
-            (true, Some(original)) => self.force_in(original, place)?,
-            _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key)?,
-        };
+        match (item.is_view(), item.parent) {
+            (true, Some(original)) => self.force_in(original, place),
+            _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key),
+        }
+    }
+
+    fn check_item(
+        &mut self,
+        object: ObjectId,
+        place: MemberRef,
+        slot: &Slot<'ir>,
+        value: Value,
+    ) -> Result<Value> {
         let checks = [self.inherited_check(place), self.heap.object(object).check];
         let checked =
             checks.into_iter().flatten().try_fold(value, |value, check| self.check_member(check, value));
-        checked.map_err(|error| self.place_of_value(error, &slot))
+        checked.map_err(|error| self.place_of_value(error, slot))
+    }
+
+    /// The value of an element or entry as a predicate sees it: if it isn't of its type, that is an error only where
+    /// it is used.
+    pub(super) fn force_unchecked(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
+        let slot = *self.slot_at(place);
+        let key = match (slot.cache, place) {
+            (Cache::Empty, MemberRef::Element(_, position)) => Value::Int(i64::from(position)),
+            (Cache::Empty, MemberRef::Entry(items, position)) => {
+                self.heap.items(items).keys[position as usize]
+            }
+            _ => return self.force(object, place),
+        };
+        self.set_cache(place, Cache::Busy);
+        self.enter().inspect_err(|_| self.set_cache(place, Cache::Empty))?;
+        let value = self.unchecked_item(object, place, &slot, key);
+        let checked = value.as_ref().ok().map(|value| self.check_item(object, place, &slot, *value));
+        self.leave();
+        match checked {
+            Some(Ok(checked)) => {
+                self.set_cache(place, Cache::Ready(checked));
+                Ok(checked)
+            }
+            _ => {
+                self.set_cache(place, Cache::Empty);
+                value
+            }
+        }
     }
 
     /// The error of a value that isn't of its type, with the place of the value.

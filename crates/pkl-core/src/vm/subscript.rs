@@ -3,6 +3,7 @@
 use super::Vm;
 use super::amend::ObjectKind;
 use crate::error::{ErrorCode, Failure, Raised, Result};
+use crate::native::args::grouped;
 use crate::value::{ObjectId, Value};
 
 impl Vm<'_> {
@@ -114,6 +115,7 @@ fn nth_char(text: &str, index: usize) -> Option<String> {
 /// An index that nothing is at.
 pub(crate) fn out_of_range(what: &str, index: i64, len: usize) -> Failure {
     let last = i64::try_from(len).unwrap_or(i64::MAX) - 1;
+    let (index, last) = (grouped(index), grouped(last));
     let message = format!("{what} index `{index}` is out of range `0`..`{last}`.");
     Raised::new(ErrorCode::OutOfRange, message)
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::length;
+use crate::display::grouped;
 
 /// A character index out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,8 @@ pub struct IndexError {
 
 impl fmt::Display for IndexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Character index `{}` is out of range `{}`..`{}`.", self.index, self.first, self.last)
+        let [index, first, last] = [self.index, self.first, self.last].map(grouped);
+        write!(f, "Character index `{index}` is out of range `{first}`..`{last}`.")
     }
 }
 
