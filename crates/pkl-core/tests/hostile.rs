@@ -4,6 +4,7 @@
 #[expect(unreachable_pub, reason = "the fuzz target uses it too")]
 mod evaluator;
 
+use pkl_core::host::{ModuleReader, ReadError};
 use pkl_core::{Error, ErrorCode, Evaluator, Limits, ModuleSource};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -104,4 +105,69 @@ fn time_is_bounded() {
         let _ended = evaluator.output_text(&ModuleSource::text(program));
     }
     assert!(started.elapsed() < Duration::from_secs(30));
+}
+
+/// A module for every number, each of which says what the next has to do with it.
+struct Endless {
+    link: &'static str,
+}
+
+impl ModuleReader for Endless {
+    fn scheme(&self) -> &'static str {
+        "endless"
+    }
+
+    fn is_hierarchical(&self) -> bool {
+        false
+    }
+
+    fn read(&self, uri: &str) -> Result<String, ReadError> {
+        let number: u64 =
+            uri.rsplit(':').next().and_then(|text| text.parse().ok()).ok_or(ReadError::NotFound)?;
+        Ok(self.link.replace("NEXT", &(number + 1).to_string()))
+    }
+}
+
+#[test]
+fn modules_without_end_are_bounded() {
+    for (link, expected) in [
+        ("open module m\nextends \"endless:NEXT\"", ErrorCode::StackOverflow),
+        ("import \"endless:NEXT\" as next\nx = next.x", ErrorCode::StackOverflow),
+    ] {
+        let limits = Limits { depth: 300, ..Limits::default() };
+        let evaluator = Evaluator::builder().module_reader(Endless { link }).limits(limits).build();
+        let result = evaluator.output_text(&ModuleSource::Uri("endless:0".to_owned()));
+        assert_eq!(code(result), expected, "{link}");
+    }
+}
+
+#[test]
+fn loading_counts_as_time_and_memory() {
+    let endless = || Endless { link: "open module m\nextends \"endless:NEXT\"" };
+    let uri = ModuleSource::Uri("endless:0".to_owned());
+    let limits = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+    let evaluator = Evaluator::builder().module_reader(endless()).limits(limits).build();
+    assert_eq!(code(evaluator.output_text(&uri)), ErrorCode::LimitExceeded);
+    let limits = Limits { memory: 64 << 10, ..Limits::default() };
+    let evaluator = Evaluator::builder().module_reader(endless()).limits(limits).build();
+    assert_eq!(code(evaluator.output_text(&uri)), ErrorCode::LimitExceeded);
+}
+
+#[test]
+fn sets_of_one_sum_have_hashes_of_their_own() {
+    // If they hadn't, this would be half a billion comparisons of sets.
+    let program = "x = IntSeq(1, 60000).map((i) -> Set(i, 60001 - i, 0)).toSet().length";
+    assert_eq!(text(program).expect("it is a number"), "x = 30000\n");
+}
+
+#[test]
+fn comparing_what_is_shared_ends_in_time() {
+    let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
+    let evaluator = Evaluator::builder().limits(limits).build();
+    for program in [
+        "local a = IntSeq(1, 60).fold(1, (acc, _) -> List(acc, acc))\nx = Map(a, 1).length",
+        "local function f() = IntSeq(1, 60).fold(1, (acc, _) -> List(acc, acc))\nx = f() == f()",
+    ] {
+        assert_eq!(code(evaluator.output_text(&ModuleSource::text(program))), ErrorCode::LimitExceeded);
+    }
 }

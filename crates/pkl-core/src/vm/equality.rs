@@ -71,6 +71,7 @@ impl Vm<'_> {
                     return Ok(false);
                 }
                 for item in items {
+                    self.tick()?;
                     if !self.set_contains(b, item)? {
                         return Ok(false);
                     }
@@ -84,6 +85,7 @@ impl Vm<'_> {
                     return Ok(false);
                 }
                 for (position, key) in keys.into_iter().enumerate() {
+                    self.tick()?;
                     let value = self.heap.map_values(a)[position];
                     match self.map_get(b, key)? {
                         Some(other) if self.same(value, other)? => {}
@@ -102,6 +104,7 @@ impl Vm<'_> {
             return Ok(false);
         }
         for (&a, &b) in a.iter().zip(b) {
+            self.tick()?;
             if !self.same(a, b)? {
                 return Ok(false);
             }
@@ -169,6 +172,7 @@ impl Vm<'_> {
             return Ok(false);
         }
         for (key, place) in members {
+            self.tick()?;
             let other = match key {
                 MemberKey::Property(name) => {
                     self.heap.find_property(b, crate::heap::PropertyKey::Named(name)).map(MemberRef::Property)
@@ -202,6 +206,7 @@ impl Vm<'_> {
     }
 
     fn hash_into(&mut self, value: Value, hasher: &mut FxHasher) -> Result<()> {
+        self.tick()?;
         std::mem::discriminant(&value).hash(hasher);
         match value {
             Value::Null(_) | Value::Function(_) => {}
@@ -235,7 +240,7 @@ impl Vm<'_> {
                 self.check_stack()?;
                 let mut sum = 0_u64;
                 for item in self.heap.set(id).to_vec() {
-                    sum = sum.wrapping_add(self.hash(item)?);
+                    sum = sum.wrapping_add(scattered(self.hash(item)?));
                 }
                 sum.hash(hasher);
             }
@@ -245,7 +250,7 @@ impl Vm<'_> {
                 let values = self.heap.map_values(id).to_vec();
                 let mut sum = 0_u64;
                 for (key, value) in keys.into_iter().zip(values) {
-                    sum = sum.wrapping_add(self.hash(key)?.rotate_left(5) ^ self.hash(value)?);
+                    sum = sum.wrapping_add(scattered(self.hash(key)?.rotate_left(5) ^ self.hash(value)?));
                 }
                 sum.hash(hasher);
             }
@@ -265,9 +270,17 @@ impl Vm<'_> {
                 MemberKey::Entry(key) => self.hash(key)?,
                 MemberKey::Element(position) => u64::from(position) << 32,
             };
-            sum = sum.wrapping_add(key.rotate_left(7) ^ self.hash(value)?);
+            sum = sum.wrapping_add(scattered(key.rotate_left(7) ^ self.hash(value)?));
         }
         sum.hash(hasher);
         Ok(())
     }
+}
+
+/// Makes a hash fit to be added to others. Those of numbers are multiples of the numbers, so that without this all
+/// sets of numbers with one sum would have one hash.
+fn scattered(hash: u64) -> u64 {
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^ (hash >> 32)
 }

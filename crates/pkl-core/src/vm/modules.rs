@@ -66,11 +66,22 @@ impl<'ir> Vm<'ir> {
         if let Some(&known) = self.module_of_uri.get(uri) {
             return Ok(known);
         }
-        let source = self.readers.read_module(uri)?;
-        let ir = self.store.add(uri, source.into())?;
-        let id = self.load_ir(ir)?;
+        // A module may load the next without evaluating anything.
+        self.enter()?;
+        let loaded = self.read_and_load(uri);
+        self.leave();
+        let id = loaded?;
         self.module_of_uri.insert(uri.into(), id);
         Ok(id)
+    }
+
+    fn read_and_load(&mut self, uri: &str) -> Result<ModuleId> {
+        self.check_limits()?;
+        let source = self.readers.read_module(uri)?;
+        self.heap.charge(source.len());
+        self.check_limits()?;
+        let ir = self.store.add(uri, source.into())?;
+        self.load_ir(ir)
     }
 
     /// Makes the object of a module that was read.
