@@ -5,7 +5,7 @@ use pkl_parser::ast::{
     BinaryOp, Expr, ExprId, ExprKind, List, Parameter, StringId, TYPE_TEST_PRECEDENCE, TypeId,
 };
 
-use super::Builder;
+use super::{Builder, is_comment};
 use crate::layout::Piece;
 
 /// The right side of an operator in a chain of operators that bind equally.
@@ -221,15 +221,7 @@ impl Builder<'_> {
             self.indent();
             self.gap(Piece::Line);
             self.expr(then);
-            if self.comments_follow() {
-                // They stand in line with what they follow; the line of `else` begins when it comes.
-                self.gap(Piece::Line);
-                self.dedent();
-                self.text();
-            } else {
-                self.dedent();
-                self.then(Piece::Line);
-            }
+            self.before_else();
             if matches!(self.ast[otherwise].kind, ExprKind::If { .. }) {
                 self.gap(Piece::Space);
                 next = Some(otherwise);
@@ -241,6 +233,34 @@ impl Builder<'_> {
             }
         }
         self.close();
+    }
+
+    /// Comments and `else`. The comments stand in line with what they follow, and blank lines before them stay;
+    /// one before `else` stays only behind a comment that goes on to the end of its line.
+    fn before_else(&mut self) {
+        let end = self.next_significant();
+        let mut newlines = 0;
+        let mut ends_line = false;
+        while self.at < end {
+            let token = self.token();
+            self.at += 1;
+            newlines += u32::from(token.kind == TokenKind::Newline);
+            if !is_comment(token.kind) {
+                continue;
+            }
+            if newlines == 0 {
+                self.push(Piece::Space);
+                self.comment(token);
+            } else {
+                self.push(if newlines > 1 { Piece::BlankLine } else { Piece::Line });
+                self.own_line_comment(token);
+            }
+            ends_line = token.kind == TokenKind::LineComment;
+            newlines = 0;
+        }
+        self.dedent();
+        self.push(if ends_line && newlines > 1 { Piece::BlankLine } else { Piece::Line });
+        self.text();
     }
 
     /// `let (…) let (…) …`, all on one line or each on its own.
