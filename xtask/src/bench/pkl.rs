@@ -7,6 +7,7 @@ use crate::{TaskError, output, root};
 use pkl_corpus::Oracle;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const BEGIN: &str = "<!-- pkl figures: begin -->\n";
@@ -27,7 +28,7 @@ struct Row {
 }
 
 const ROWS: &[Row] = &[
-    Row { title: "trivial module", program: "name = \"Dodo\"\n", bar: "≤ 6 ms" },
+    Row { title: "trivial module", program: "name = \"Dodo\"\n", bar: "≤ 6 ms, ≤ 20 MB" },
     Row {
         title: "100,000 typed objects",
         program: "class Bird {\n  name: String\n  age: Int(isPositive)\n  tags: List<String> = List(\"bird\")\n}\nbirds = IntSeq(1, 100000).map((i) -> new Bird { name = \"bird \\(i)\"; age = i }).toList()\n",
@@ -79,7 +80,49 @@ const ROWS: &[Row] = &[
         program: FORMA,
         bar: "≥ 10×",
     },
+    Row {
+        title: "forma of 10,000 resources, each with a reference",
+        program: LARGE,
+        bar: "≤ 1 s, ≤ 400 MB; official ≤ 5 s",
+    },
 ];
+
+/// A forma of our own package. What it amends and imports is written before it.
+const LARGE: &str = r#"local network = new net.Network { label = "network"; range = "10.0.0.0/8" }
+forma {
+  new formae.Stack { label = "stack" }
+  new formae.Target { label = "target"; config = new net.Config { region = "north" } }
+  network
+  for (i in IntSeq(1, 10000)) {
+    new net.Subnet { label = "subnet\(i)"; networkId = network.res.networkId; range = "10.0.\(i).0/24" }
+  }
+}
+"#;
+
+/// Its types. What they import is written before them.
+const NET: &str = r#"class Config {
+  hidden region: String
+  fixed Type: String = "NET"
+  fixed Region: String = region
+}
+class NetworkResolvable extends formae.Resolvable {
+  hidden type = "NET::Core::Network"
+  hidden networkId: NetworkResolvable = (this) { property = "NetworkId" }
+}
+@formae.ResourceHint { type = "NET::Core::Network"; identifier = "$.NetworkId" }
+class Network extends formae.Resource {
+  @formae.FieldHint { createOnly = true }
+  range: String
+  hidden res: NetworkResolvable = let (self = this) new { label = self.label; stack = self.stack?.label }
+}
+@formae.ResourceHint { type = "NET::Core::Subnet"; identifier = "$.SubnetId" }
+class Subnet extends formae.Resource {
+  @formae.FieldHint { createOnly = true }
+  networkId: String|formae.Resolvable
+  @formae.FieldHint
+  range: String
+}
+"#;
 
 const FORMA: &str = "local function namesOf(it: hints.Resource): List<String> =\n  reflect.Class(it.getClass()).properties.filter((_, property) ->\n    property.annotations.any((a) -> a is hints.FieldHint && a.required)).keys.toList()\nforma {\n  for (it in resources) {\n    [it.label] { type = it.kind; properties = it; required = namesOf(it) }\n  }\n}\nmodules = import*(\"schema/*.pkl\").length\n";
 
@@ -93,20 +136,22 @@ pub(crate) fn run(write: bool) -> Result<(), TaskError> {
     let directory = super::home()?;
     write_package(directory.path())?;
     let mut report = String::from(
-        "| `eval -f json`, whole process, median | Formwork | official 0.30.2 | faster | bar |\n|---|---|---|---|---|\n",
+        "| `eval -f json`, whole process, median | Formwork | official 0.30.2 | faster | memory | bar |\n|---|---|---|---|---|---|\n",
     );
     for (number, row) in ROWS.iter().enumerate() {
         eprintln!("xtask: {}", row.title);
         let name = format!("row{number}.pkl");
         write_file(&directory.path().join(&name), &program(row))?;
         let (mine, official) = compare(&ours, oracle.binary(), directory.path(), &name)?;
-        let ratio = official.as_secs_f64() / mine.as_secs_f64();
+        let ratio = official.time.as_secs_f64() / mine.time.as_secs_f64();
         let _ = writeln!(
             report,
-            "| {} | {} | {} | {ratio:.1}× | {} |",
+            "| {} | {} | {} | {ratio:.1}× | {}, {} | {} |",
             row.title,
-            millis(mine),
-            millis(official),
+            millis(mine.time),
+            millis(official.time),
+            megabytes(mine.memory),
+            megabytes(official.memory),
             row.bar
         );
     }
@@ -114,13 +159,16 @@ pub(crate) fn run(write: bool) -> Result<(), TaskError> {
     if write { insert_between(BEGIN, END, &report) } else { Ok(()) }
 }
 
-/// The medians of both, run in turns.
-fn compare(
-    ours: &Path,
-    official: &Path,
-    directory: &Path,
-    name: &str,
-) -> Result<(Duration, Duration), TaskError> {
+/// What an evaluation takes.
+struct Cost {
+    /// The median.
+    time: Duration,
+    /// The most that the process had at once, in bytes.
+    memory: u64,
+}
+
+/// The costs of both, run in turns.
+fn compare(ours: &Path, official: &Path, directory: &Path, name: &str) -> Result<(Cost, Cost), TaskError> {
     let arguments = ["eval", "-f", "json", name];
     let mine = [&["pkl"][..], &arguments].concat();
     let (expected, first) = run_in(official, &arguments, directory, directory)?;
@@ -138,10 +186,48 @@ fn compare(
     }
     left.sort_unstable();
     right.sort_unstable();
-    Ok((left[runs / 2], right[runs / 2]))
+    let cost = |binary, arguments: &[&str], times: &[Duration]| -> Result<Cost, TaskError> {
+        Ok(Cost { time: times[runs / 2], memory: peak_memory(binary, arguments, directory)? })
+    };
+    Ok((cost(ours, &mine, &left)?, cost(official, &arguments, &right)?))
+}
+
+/// The most memory that a process has, looked at while it runs: what the system says of it grows only.
+fn peak_memory(binary: &Path, arguments: &[&str], directory: &Path) -> Result<u64, TaskError> {
+    let failed =
+        |source| TaskError::Run { command: format!("{} {}", binary.display(), arguments.join(" ")), source };
+    let mut process = Command::new(binary)
+        .args(arguments)
+        .current_dir(directory)
+        .env_clear()
+        .env("HOME", directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let status = format!("/proc/{}/status", process.id());
+    let mut peak = 0;
+    while process.try_wait().map_err(failed)?.is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = kibibytes.map_or(peak, |kibibytes| kibibytes << 10);
+    }
+    Ok(peak)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
 fn program(row: &Row) -> String {
+    if row.program == LARGE {
+        let package = package();
+        return format!(
+            "amends \"{package}/forma.pkl\"\nimport \"{package}/formae.pkl\"\nimport \"net.pkl\"\n{LARGE}"
+        );
+    }
     if row.program != FORMA {
         return row.program.to_owned();
     }
@@ -160,9 +246,16 @@ fn program(row: &Row) -> String {
     text + "}\n" + FORMA
 }
 
+/// Where the package is that formae amend.
+fn package() -> String {
+    format!("file://{}", root().join("crates/forma/pkl").display())
+}
+
 /// Writes the package of modules, each with a class of annotated properties.
 fn write_package(directory: &Path) -> Result<(), TaskError> {
     write_file(&directory.join("hints.pkl"), HINTS)?;
+    let net = format!("module net\nimport \"{}/formae.pkl\"\n{NET}", package());
+    write_file(&directory.join("net.pkl"), &net)?;
     let schema = directory.join("schema");
     std::fs::create_dir(&schema)
         .map_err(|source| TaskError::File { path: schema.display().to_string(), source })?;
