@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Changes,
     /// `pkl format`: a file is formatted otherwise.
     Unformatted,
+    /// `pkl test`: examples were written, or a module can't be evaluated.
+    Untested,
     /// Interrupted.
     Interrupted,
 }
@@ -32,7 +34,7 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Interrupted => 130,
-            Self::Changes => 10,
+            Self::Changes | Self::Untested => 10,
             Self::Unformatted => 11,
             _ if soat => 1,
             Self::Failed => 1,

@@ -17,6 +17,8 @@ mod interrupt;
 mod language;
 mod parameters;
 mod pkl;
+mod pkl_project;
+mod pkl_test;
 mod plan;
 mod records;
 mod revisions;
