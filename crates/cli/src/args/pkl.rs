@@ -15,6 +15,20 @@ pub(crate) enum Pkl {
     Analyze(PklAnalyze),
     /// Format modules, or check how they are formatted
     Format(PklFormat),
+    /// Run test modules
+    Test(Box<PklTest>),
+    /// Work on projects
+    #[command(subcommand)]
+    Project(PklProjects),
+    /// Download packages into the package cache
+    DownloadPackage(Box<PklDownload>),
+}
+
+/// What can be done with projects.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PklProjects {
+    /// Choose the versions of projects' dependencies and write them to `PklProject.deps.json`
+    Resolve(Box<PklResolve>),
 }
 
 /// What can be found out about modules.
@@ -43,7 +57,56 @@ pub(crate) struct PklEval {
     #[command(flatten)]
     pub(crate) host: PklHost,
     #[command(flatten)]
-    pub(crate) unsupported: PklUnsupported,
+    pub(crate) project: PklProject,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklTest {
+    /// Test modules; if there are none, those that the project names
+    #[arg(value_name = "MODULE")]
+    pub(crate) modules: Vec<String>,
+    /// The format that modules see as the one asked for
+    #[arg(short, long, value_name = "FORMAT", hide = true)]
+    pub(crate) format: Option<String>,
+    /// Write reports in the format of JUnit into this directory
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) junit_reports: Option<PathBuf>,
+    /// Write one report on all modules instead of one for each
+    #[arg(long)]
+    pub(crate) junit_aggregate_reports: bool,
+    /// What that report is called
+    #[arg(long, value_name = "NAME")]
+    pub(crate) junit_aggregate_suite_name: Option<String>,
+    /// Write the files of expected examples anew
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+    #[command(flatten)]
+    pub(crate) project: PklProject,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklResolve {
+    /// Directories of projects; if there are none, the project of the working directory
+    #[arg(value_name = "DIRECTORY")]
+    pub(crate) directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklDownload {
+    /// URIs of packages
+    #[arg(value_name = "PACKAGE", required = true)]
+    pub(crate) packages: Vec<String>,
+    /// Leave out what the packages depend on
+    #[arg(long)]
+    pub(crate) no_transitive: bool,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+    #[command(flatten)]
+    pub(crate) project: PklProject,
 }
 
 #[derive(Debug, Args)]
@@ -56,7 +119,7 @@ pub(crate) struct PklImports {
     #[command(flatten)]
     pub(crate) host: PklHost,
     #[command(flatten)]
-    pub(crate) unsupported: PklUnsupported,
+    pub(crate) project: PklProject,
 }
 
 /// Which modules, and how to print.
@@ -100,18 +163,49 @@ pub(crate) struct PklHost {
     /// How many seconds a module may take
     #[arg(short, long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
-    /// Evaluate although there is a `PklProject`, and without it
+    /// The directory that downloaded packages are kept in [default: `~/.pkl/cache`]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) cache_dir: Option<PathBuf>,
+    /// Keep downloaded packages nowhere
     #[arg(long)]
-    pub(crate) no_project: bool,
-    /// Keep no packages; none are kept
-    #[arg(long, hide = true)]
-    no_cache: bool,
-    /// Leave the settings of a `PklProject` out; they are never used
-    #[arg(long, hide = true)]
-    omit_project_settings: bool,
+    pub(crate) no_cache: bool,
+    /// Trust only the certificate authorities in this file or directory (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) ca_certificates: Vec<PathBuf>,
+    /// The HTTP proxy that requests go through
+    #[arg(long, value_name = "URL")]
+    pub(crate) http_proxy: Option<String>,
+    /// Hosts that are reached without the proxy, separated by commas
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) http_no_proxy: Option<Vec<String>>,
+    /// Ask for URLs that begin with TO instead of those that begin with FROM (repeatable)
+    #[arg(long, value_name = "FROM=TO", value_parser = rewrite)]
+    pub(crate) http_rewrite: Vec<(String, String)>,
+    /// Say where packages come from
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// How `trace` prints
     #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide = true)]
     pub(crate) trace_mode: TraceMode,
+    // Taken so that they can be refused by name.
+    #[arg(long, hide = true)]
+    settings: Option<String>,
+    #[arg(long, hide = true)]
+    external_module_reader: Vec<String>,
+    #[arg(long, hide = true)]
+    external_resource_reader: Vec<String>,
+}
+
+impl PklHost {
+    /// The first flag that the official command line has and this one refuses.
+    pub(crate) fn refused(&self) -> Option<&'static str> {
+        let flags = [
+            ("--settings", self.settings.is_some()),
+            ("--external-module-reader", !self.external_module_reader.is_empty()),
+            ("--external-resource-reader", !self.external_resource_reader.is_empty()),
+        ];
+        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
 }
 
 /// How `trace` prints.
@@ -124,45 +218,18 @@ pub(crate) enum TraceMode {
     Pretty,
 }
 
-/// Flags that the official command line has and this one refuses.
+/// Which project modules are evaluated in.
 #[derive(Debug, Args)]
-pub(crate) struct PklUnsupported {
-    #[arg(long, hide = true)]
-    cache_dir: Option<String>,
-    #[arg(long, hide = true)]
-    settings: Option<String>,
-    #[arg(long, hide = true)]
-    ca_certificates: Option<String>,
-    #[arg(long, hide = true)]
-    http_proxy: Option<String>,
-    #[arg(long, hide = true)]
-    http_no_proxy: Option<String>,
-    #[arg(long, hide = true)]
-    http_rewrite: Option<String>,
-    #[arg(long, hide = true)]
-    external_module_reader: Option<String>,
-    #[arg(long, hide = true)]
-    external_resource_reader: Option<String>,
-    #[arg(long, hide = true)]
-    project_dir: Option<String>,
-}
-
-impl PklUnsupported {
-    /// The first flag that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let flags = [
-            ("--cache-dir", &self.cache_dir),
-            ("--settings", &self.settings),
-            ("--ca-certificates", &self.ca_certificates),
-            ("--http-proxy", &self.http_proxy),
-            ("--http-no-proxy", &self.http_no_proxy),
-            ("--http-rewrite", &self.http_rewrite),
-            ("--external-module-reader", &self.external_module_reader),
-            ("--external-resource-reader", &self.external_resource_reader),
-            ("--project-dir", &self.project_dir),
-        ];
-        flags.into_iter().find_map(|(flag, value)| value.is_some().then_some(flag))
-    }
+pub(crate) struct PklProject {
+    /// The directory of the project [default: the nearest one above the working directory]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) project_dir: Option<PathBuf>,
+    /// Leave the settings of the `PklProject` out
+    #[arg(long)]
+    pub(crate) omit_project_settings: bool,
+    /// Evaluate without a project
+    #[arg(long)]
+    pub(crate) no_project: bool,
 }
 
 #[derive(Debug, Args)]
@@ -189,6 +256,20 @@ pub(crate) struct PklFormat {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: Option<String>,
+}
+
+/// Parses `FROM=TO`.
+fn rewrite(text: &str) -> Result<(String, String), String> {
+    let (from, to) = text.split_once('=').ok_or("a rewrite is written `FROM=TO`")?;
+    for side in [from, to] {
+        let host = side.strip_prefix("https://").or_else(|| side.strip_prefix("http://"));
+        if !host.is_some_and(|host| host.ends_with('/') && !host.starts_with('/')) {
+            return Err(format!(
+                "`{side}` must begin with `http://` or `https://`, have a host and end with `/`"
+            ));
+        }
+    }
+    Ok((from.to_owned(), to.to_owned()))
 }
 
 /// Parses `NAME=VALUE`, or a bare `NAME`.

@@ -19,6 +19,8 @@ mod interrupt;
 mod language;
 mod parameters;
 mod pkl;
+mod pkl_project;
+mod pkl_test;
 mod plan;
 mod postgres;
 mod records;
