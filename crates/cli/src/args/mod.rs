@@ -15,8 +15,8 @@ pub(crate) use formation::{
     ValidateFormation,
 };
 pub(crate) use pkl::{
-    Assignment, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports, PklProject,
-    PklProjects, PklResolve, PklTest, TraceMode,
+    Assignment, ExternalReader, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports,
+    PklProject, PklProjects, PklResolve, PklTest, TraceMode,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;

@@ -22,6 +22,8 @@ pub(crate) enum Pkl {
     Project(PklProjects),
     /// Download packages into the package cache
     DownloadPackage(Box<PklDownload>),
+    /// Answer another evaluator's reads of `libext:` and imports of `formae:`, as its external reader
+    Reader,
 }
 
 /// What can be done with projects.
@@ -187,24 +189,24 @@ pub(crate) struct PklHost {
     /// How `trace` prints
     #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide = true)]
     pub(crate) trace_mode: TraceMode,
-    // Taken so that they can be refused by name.
+    /// A process that reads the modules of a scheme (repeatable)
+    #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
+    pub(crate) external_module_reader: Vec<ExternalReader>,
+    /// A process that reads the resources of a scheme (repeatable)
+    #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
+    pub(crate) external_resource_reader: Vec<ExternalReader>,
+    /// Take `formae` packages from where their URIs say instead of from this program
+    #[arg(long)]
+    pub(crate) no_mirror: bool,
+    // Taken so that it can be refused by name.
     #[arg(long, hide = true)]
     settings: Option<String>,
-    #[arg(long, hide = true)]
-    external_module_reader: Vec<String>,
-    #[arg(long, hide = true)]
-    external_resource_reader: Vec<String>,
 }
 
 impl PklHost {
     /// The first flag that the official command line has and this one refuses.
     pub(crate) fn refused(&self) -> Option<&'static str> {
-        let flags = [
-            ("--settings", self.settings.is_some()),
-            ("--external-module-reader", !self.external_module_reader.is_empty()),
-            ("--external-resource-reader", !self.external_resource_reader.is_empty()),
-        ];
-        flags.into_iter().find_map(|(flag, given)| given.then_some(flag))
+        self.settings.as_ref().map(|_| "--settings")
     }
 }
 
@@ -256,6 +258,28 @@ pub(crate) struct PklFormat {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: Option<String>,
+}
+
+/// A scheme, and the words of the command that starts its reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExternalReader {
+    pub(crate) scheme: String,
+    pub(crate) executable: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Parses `SCHEME=COMMAND`, whose words are as a shell's.
+fn external_reader(text: &str) -> Result<ExternalReader, String> {
+    let (scheme, command) = text.split_once('=').ok_or("a reader is written `SCHEME=COMMAND`")?;
+    let starts = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+    let goes_on = |next: char| next.is_ascii_alphanumeric() || matches!(next, '+' | '-' | '.');
+    if !starts || !scheme.chars().all(goes_on) {
+        return Err(format!("`{scheme}` is no scheme of URIs"));
+    }
+    let words = shlex::split(command).ok_or("the command has a quote that does not end")?;
+    let mut words = words.into_iter();
+    let executable = words.next().ok_or("a reader needs a command")?;
+    Ok(ExternalReader { scheme: scheme.to_owned(), executable, arguments: words.collect() })
 }
 
 /// Parses `FROM=TO`.

@@ -124,7 +124,6 @@ fn what_is_not_supported_is_refused_by_name() {
     home.write("birds.zip", "PK");
     for line in [
         "eval --settings s.pkl bird.pkl",
-        "eval --external-module-reader birds=fly bird.pkl",
         "eval --trace-mode pretty bird.pkl",
         "eval --module-path birds.zip bird.pkl",
         "analyze imports -",

@@ -36,6 +36,9 @@ pub(crate) enum PklError {
     /// A dependency that isn't there.
     #[error("{0}")]
     Dependency(pkl_core::host::ReadError),
+    /// The evaluator that is read for can't be answered.
+    #[error("{0}")]
+    Serve(pkl_external::ServeError),
     /// The certificate authorities can't be read.
     #[error("{0}")]
     Authorities(#[from] pkl_http::OptionsError),

@@ -1,8 +1,10 @@
 //! The evaluator that the flags and the project describe.
 
 use super::settings::Effective;
-use super::{PklError, allowed, packages};
+use super::{PklError, allowed, packages, readers};
 use crate::args::{PklHost, PklProject, TraceMode};
+use formwork_forma::library;
+use formwork_forma::package::PackageReader;
 use pkl_core::host::Dependencies as _;
 use pkl_core::reader::FileReader;
 use pkl_core::{Evaluator, Limits, ModuleSource};
@@ -74,17 +76,22 @@ impl Host {
         let files = settings.root.as_ref().map_or_else(FileReader::new, FileReader::below);
         let mut properties = settings.properties.clone();
         properties.extend(format.map(|format| ("pkl.outputFormat".to_owned(), format.to_owned())));
-        let builder = Evaluator::builder()
+        let resources = settings.allowed_resources.as_deref();
+        let builder = readers::add_to(Evaluator::builder(), settings)
             .files(files.clone())
             .module_path(settings.module_path.clone())
             .properties(properties)
             .environment(settings.environment.clone().unwrap_or_else(process_environment))
             .allowed_modules(allowed::modules(settings.allowed_modules.as_deref())?)
-            .allowed_resources(allowed::resources(settings.allowed_resources.as_deref())?)
+            .allowed_resources(allowed::resources(resources, settings.resource_readers.keys())?)
             .limits(Limits { time: settings.timeout, ..Limits::default() })
             .trace(Arc::new(|line: &str| {
                 crate::ui::say(format_args!("pkl: {}", crate::ui::text::lines(line)));
             }));
+        let mut builder = builder.module_reader(PackageReader);
+        if !settings.resource_readers.contains_key(library::SCHEME) {
+            builder = library::add_to(builder);
+        }
         let evaluator = pkl_project::attach(builder, Arc::clone(&dependencies), &packages, files).build();
         Ok(Self { evaluator, directory, packages, project, dependencies })
     }

@@ -14,6 +14,8 @@ mod module;
 mod output;
 mod packages;
 mod project;
+mod reader;
+mod readers;
 mod settings;
 mod test;
 mod timings;
@@ -35,6 +37,7 @@ pub(crate) fn run(command: &Pkl) -> Result<Exit, CommandError> {
         Pkl::Test(arguments) => return Ok(test::run(arguments)?),
         Pkl::Project(PklProjects::Resolve(arguments)) => project::resolve(arguments)?,
         Pkl::DownloadPackage(arguments) => download::run(arguments)?,
+        Pkl::Reader => reader::run()?,
         Pkl::Format(arguments) => return Ok(format::run(arguments)?),
     }
     Ok(Exit::Done)

@@ -3,6 +3,7 @@
 use super::PklError;
 use super::settings::Effective;
 use crate::ui::{say, text};
+use formwork_forma::mirror::FormaeMirror;
 use pkl_http::{HttpClient, Options, Proxy};
 use pkl_project::{Cache, Client, FetchError, Note, Packages, Rewriting};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +34,10 @@ pub(super) fn packages(settings: &Effective, verbose: bool) -> Result<Packages, 
         Options { authorities: settings.authorities.clone(), proxy: proxy.transpose()?, timeout: None };
     let client = Arc::new(Lazy { options, client: OnceLock::new() });
     let client: Arc<dyn Client> = Arc::new(Rewriting::new(client, settings.rewrites.clone()));
-    let packages = Packages::new(client, settings.cache.clone().map(Cache::new));
+    let mut packages = Packages::new(client, settings.cache.clone().map(Cache::new));
+    if settings.mirrors {
+        packages = packages.mirror(Arc::new(FormaeMirror::new()));
+    }
     Ok(packages.notes(Arc::new(move |note| tell(note, verbose))))
 }
 

@@ -3,7 +3,9 @@
 
 use super::PklError;
 use super::host::normal;
-use crate::args::{Assignment, PklHost, TraceMode};
+use crate::args::{Assignment, ExternalReader, PklHost, TraceMode};
+use indexmap::IndexMap;
+use pkl_external::Command;
 use pkl_project::Settings;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,12 @@ pub(super) struct Effective {
     pub(super) no_proxy: Vec<String>,
     pub(super) rewrites: Vec<(String, String)>,
     pub(super) authorities: Vec<PathBuf>,
+    /// Processes that read the modules of a scheme.
+    pub(super) module_readers: BTreeMap<String, Command>,
+    /// Processes that read the resources of a scheme.
+    pub(super) resource_readers: BTreeMap<String, Command>,
+    /// Whether the program's own `formae` package stands for all others.
+    pub(super) mirrors: bool,
 }
 
 impl Effective {
@@ -50,6 +58,9 @@ impl Effective {
             no_proxy: host.http_no_proxy.clone().unwrap_or_default(),
             rewrites: host.http_rewrite.clone(),
             authorities: authorities(&host.ca_certificates, directory),
+            module_readers: readers(&host.external_module_reader),
+            resource_readers: readers(&host.external_resource_reader),
+            mirrors: !host.no_mirror,
         }
     }
 
@@ -93,15 +104,35 @@ impl Effective {
         if effective.rewrites.is_empty() {
             effective.rewrites = http.rewrites.into_iter().flatten().collect();
         }
-        let readers = [&settings.external_module_readers, &settings.external_resource_readers];
-        if readers.into_iter().flatten().any(|readers| !readers.is_empty()) {
-            return Err(unsupported("external readers"));
+        if effective.module_readers.is_empty() {
+            effective.module_readers = readers_of(settings.external_module_readers.as_ref());
+        }
+        if effective.resource_readers.is_empty() {
+            effective.resource_readers = readers_of(settings.external_resource_readers.as_ref());
         }
         if settings.trace_mode.as_deref() == Some("pretty") && host.trace_mode == TraceMode::Compact {
             return Err(unsupported("the trace mode `pretty`"));
         }
         Ok(effective)
     }
+}
+
+/// Readers by their schemes; the last one counts.
+fn readers(given: &[ExternalReader]) -> BTreeMap<String, Command> {
+    let command = |reader: &ExternalReader| {
+        let (executable, arguments) = (reader.executable.clone(), reader.arguments.clone());
+        (reader.scheme.clone(), Command { executable, arguments })
+    };
+    given.iter().map(command).collect()
+}
+
+/// The readers of a project by their schemes.
+fn readers_of(given: Option<&IndexMap<String, pkl_project::ExternalReader>>) -> BTreeMap<String, Command> {
+    let command = |(scheme, reader): (&String, &pkl_project::ExternalReader)| {
+        let arguments = reader.arguments.clone().unwrap_or_default();
+        (scheme.clone(), Command { executable: reader.executable.clone(), arguments })
+    };
+    given.into_iter().flatten().map(command).collect()
 }
 
 fn unsupported(what: &str) -> PklError {
