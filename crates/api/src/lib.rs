@@ -26,8 +26,8 @@ mod user;
 mod validation;
 
 pub use client::{
-    Answer, ApiError, Client, ClientError, Endpoint, EndpointError, HttpMethod, OperationStream, StreamItem,
-    TransportError,
+    Answer, ApiError, Client, ClientError, Endpoint, EndpointError, HttpMethod, Locate, Located,
+    OperationStream, StreamItem, TransportError,
 };
 pub use drift::{DriftChange, DriftStatus, FormationDrift, ResourceDrift};
 pub use error::{ErrorBody, ErrorDetail};

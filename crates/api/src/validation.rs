@@ -9,10 +9,13 @@ use utoipa::ToSchema;
 pub struct Validation {
     /// Whether the template may be deployed.
     pub valid: bool,
-    /// What forbids it.
+    /// What forbids it: the first hundred.
     pub errors: Vec<Detail>,
-    /// What is worth a look.
+    /// What is worth a look: the first hundred.
     pub warnings: Vec<Detail>,
+    /// How many more errors and warnings there are, if not all are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
 }
 
 /// One thing that is wrong. `path` and `message` are always there; the rest lets a client draw the

@@ -57,11 +57,6 @@ impl DataDir {
         self.0.join("agent.lock")
     }
 
-    /// What the commands hold that a process serves which leaves with its own command.
-    pub fn agent_guests(&self) -> PathBuf {
-        self.0.join("agent.guests")
-    }
-
     /// Where the agent of this directory listens.
     pub fn agent_socket(&self) -> PathBuf {
         self.0.join("agent.sock")

@@ -122,11 +122,6 @@ pub const FILES: &[FileEntry] = &[
         doc: "Held by the process that is the agent of this data directory.",
     },
     FileEntry {
-        path: "$FORMWORK_DATA_DIR/agent.guests",
-        mode: Some(0o600),
-        doc: "Held by the commands that another command's process serves, which waits for them.",
-    },
-    FileEntry {
         path: "$FORMWORK_DATA_DIR/agent.sock",
         mode: Some(0o600),
         doc: "The Unix socket on which the agent listens.",

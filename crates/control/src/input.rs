@@ -2,7 +2,7 @@
 
 use crate::ControlError;
 use formwork_formation::{Document, Limits, Supplied, document_from_json, parse};
-use formwork_model::{Diagnostics, Json};
+use formwork_model::{Diagnostics, Json, name_problem};
 use std::fmt;
 
 /// A JSON object.
@@ -84,12 +84,16 @@ pub(crate) fn check_metadata(metadata: Option<&Json>) -> Result<(), ControlError
 
 /// A name of a formation, project or token.
 pub(crate) fn check_name(name: &str) -> Result<(), ControlError> {
-    if name.trim().is_empty() || name.chars().count() > 255 || name.chars().any(char::is_control) {
-        return Err(ControlError::validation(
-            "`name` must have 1 to 255 characters, none of them a control character",
-        ));
+    check_text("name", name, 255)
+}
+
+/// A name that people read, under the field that it stands in.
+pub(crate) fn check_text(field: &str, name: &str, longest: usize) -> Result<(), ControlError> {
+    if name.trim().is_empty() || name.chars().count() > longest {
+        return Err(ControlError::validation(format!("`{field}` must have 1 to {longest} characters")));
     }
-    Ok(())
+    let refuse = |problem| Err(ControlError::validation(format!("`{field}` {problem}")));
+    name_problem(name).map_or(Ok(()), refuse)
 }
 
 #[cfg(test)]

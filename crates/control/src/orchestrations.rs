@@ -4,7 +4,7 @@ use crate::authorise::Question;
 use crate::resources::named_project;
 use crate::{Control, ControlError, JsonMap, Principal, Validation};
 use formwork_iam::Srn;
-use formwork_model::{Json, ProjectId, Severity};
+use formwork_model::{Json, ProjectId};
 use formwork_platform::Platform;
 
 /// What a check of a graph does not need.
@@ -20,9 +20,7 @@ impl Control {
         let project = named_project(&mut body)?;
         Self::demand_validating(p, project.as_ref())?;
         let found = Platform::check(&"orchestration".into(), &Json::Object(body), &OPTIONAL);
-        let (errors, warnings): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|found| found.severity == Severity::Error);
-        Ok(Validation { valid: errors.is_empty(), errors, warnings })
+        Ok(Validation { valid: !found.has_errors(), found })
     }
 
     /// Whether the caller may check orchestrations in a project.

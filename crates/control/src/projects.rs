@@ -9,6 +9,7 @@ use formwork_platform::{ProjectChange, ProjectSettings};
 use formwork_store::{
     AuditRecord, DomainError, DomainTx, ListQuery, NewObject, Page, StoredObject, UniqueKey,
 };
+use std::collections::BTreeSet;
 
 pub(crate) const TYPE: &str = "project";
 /// The name of the project that requests mean which name none.
@@ -224,15 +225,40 @@ impl Control {
         action: &str,
         srn_type: &str,
     ) -> Result<(), ControlError> {
-        let all = match projects {
-            Some(_) => Vec::new(),
-            None => self.project_ids().await?,
-        };
-        for project in projects.unwrap_or(&all) {
+        for project in &self.reads_audited(projects).await? {
             let question = Question::new(action, project, Srn::any(project, srn_type));
-            self.audit_read(p, &question, "").await?;
+            self.store.audit(self.judged(p, &question, "")).await?;
         }
         Ok(())
+    }
+
+    /// Of these projects, or of all, those whose audit has reads.
+    async fn reads_audited(&self, among: Option<&[ProjectId]>) -> Result<Vec<ProjectId>, ControlError> {
+        match among {
+            Some([]) => return Ok(Vec::new()),
+            Some([one]) => {
+                let audited = self.project_settings(one).await?.audit_reads_enabled;
+                return Ok(if audited { vec![one.clone()] } else { Vec::new() });
+            }
+            _ => {}
+        }
+        let among: Option<BTreeSet<&str>> = among.map(|ids| ids.iter().map(ProjectId::as_str).collect());
+        let is_asked = |id: &str| among.as_ref().is_none_or(|ids| ids.contains(id));
+        let mut audited = Vec::new();
+        let mut offset = 0;
+        loop {
+            let page = self.reader.objects(&all(BATCH, offset)).await?;
+            offset += page.items.len();
+            let last = page.items.len() < BATCH;
+            for object in page.items.into_iter().filter(|object| is_asked(&object.id)) {
+                if ProjectSettings::of(&object)?.audit_reads_enabled {
+                    audited.push(ProjectId::from(object.id));
+                }
+            }
+            if last {
+                return Ok(audited);
+            }
+        }
     }
 
     async fn project(&self, id: &ProjectId) -> Result<Project, ControlError> {

@@ -1,6 +1,7 @@
 //! Users: who logs in, and what policies let them do (`formations-behaviour.md` §6.1).
 
 use crate::authorise::Question;
+use crate::input::check_text;
 use crate::{Control, ControlError, Principal, Role, ids, passwords};
 use formwork_iam::Srn;
 use formwork_model::{ActorId, Json, Secret, Timestamp, WireCode};
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const TYPE: &str = "user";
+/// The most characters of a name to log in with.
+const LONGEST_USERNAME: usize = 64;
 /// The most policies of one user: each request looks at all of them.
 const MOST_POLICIES: usize = 100;
 
@@ -277,7 +280,7 @@ impl Control {
     }
 
     async fn new_user(&self, new: NewUser) -> Result<NewObject, ControlError> {
-        check_username(&new.username)?;
+        check_text("username", &new.username, LONGEST_USERNAME)?;
         passwords::check(&new.username, &new.password)?;
         let password = self.logins.passwords.hash(new.password).await?.into();
         let doc = UserDoc { username: new.username, role: new.role, password, policy_ids: Vec::new() };
@@ -314,16 +317,6 @@ fn all(limit: usize, offset: usize) -> ListQuery {
 
 fn name_key(username: &str) -> UniqueKey {
     UniqueKey { key: "username".to_owned(), value: username.to_owned() }
-}
-
-fn check_username(name: &str) -> Result<(), ControlError> {
-    let is_plain = name.trim() == name && !name.chars().any(char::is_control);
-    if is_plain && (1..=64).contains(&name.chars().count()) {
-        return Ok(());
-    }
-    Err(ControlError::validation(
-        "`username` must have 1 to 64 characters, none of them a control character, and no space at its ends",
-    ))
 }
 
 fn missing(id: &str) -> DomainError {

@@ -190,16 +190,19 @@ impl Settled<'_> {
         }
     }
 
-    /// A step whose condition did not hold still brings the declaration's annotations up to date.
+    /// A step whose condition did not hold still brings the declaration's annotations up to date. One
+    /// that was never needed changes nothing but what an earlier failure left behind.
     fn no_op(&self, row: &mut Row) -> bool {
         match self.step.action {
             Action::Update | Action::Replace => {
                 if let Some(current) = &mut row.current {
                     current.deletion_policy = self.step.deletion_policy;
                 }
+                recover(row);
                 self.declare(row);
                 true
             }
+            Action::NoOp => recover(row),
             Action::Resolve => true,
             _ => false,
         }
@@ -249,6 +252,18 @@ impl Settled<'_> {
         row.references.clear();
         add_references(row, self.step, self.minted);
     }
+}
+
+/// Takes a failure back from a row that stands for what is declared after all: its object is known,
+/// and nothing is under way on it. Whether it did.
+fn recover(row: &mut Row) -> bool {
+    let known = row.current.as_ref().is_some_and(|object| object.certainty == Certainty::Certain);
+    let recovers = row.status == RowStatus::Failed && known && row.intent.is_none();
+    if recovers {
+        row.status = RowStatus::Updated;
+        row.failure = None;
+    }
+    recovers
 }
 
 /// The object that the effect acted on may have changed, or be gone. Whether it was in doubt before.

@@ -138,6 +138,34 @@ fn an_update_clears_the_failure_and_a_replacement_deposes() {
 }
 
 #[test]
+fn a_step_that_finds_nothing_to_do_takes_an_earlier_failure_back() {
+    let mut failed = row(Some("a"));
+    failed.status = RowStatus::Failed;
+    failed.failure = Some(why());
+    for action in [Action::NoOp, Action::Update, Action::Replace] {
+        let (row, changed) = settled(failed.clone(), action, None, Outcome::NoOp);
+        assert!(changed);
+        assert_eq!((row.status, row.failure, row.generation), (RowStatus::Updated, None, Generation(3)));
+    }
+    let (fine, changed) = settled(row(Some("a")), Action::NoOp, None, Outcome::NoOp);
+    assert!(!changed);
+    assert_eq!(fine.status, RowStatus::Created);
+    // Nothing is known of what it stands for.
+    let mut unsure = failed.clone();
+    unsure.current.as_mut().expect("an object").certainty = Certainty::Uncertain;
+    let nothing = Row { current: None, ..failed.clone() };
+    let mut open = failed;
+    open.intent = Some(intent("form_op_0", IntentKind::Update));
+    for before in [unsure, nothing] {
+        let (row, changed) = settled(before, Action::NoOp, None, Outcome::NoOp);
+        assert_eq!((changed, row.status, row.failure), (false, RowStatus::Failed, Some(why())));
+    }
+    let fact = Entry::Settled { step: StepId(0), kind: None, row: open.id.clone(), outcome: Outcome::NoOp };
+    assert!(!fold(&mut open, &entry(fact), &plan(Action::NoOp), &[]));
+    assert_eq!(open.status, RowStatus::Failed);
+}
+
+#[test]
 fn deletes_leave_a_tombstone_unless_a_replacement_follows() {
     let gone = || Outcome::Absent { native_id: "a".into() };
     let kind = Some(IntentKind::Delete);

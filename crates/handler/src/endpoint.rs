@@ -63,7 +63,19 @@ impl Endpoint {
     }
 }
 
-/// Without the query, in which people put what should not be printed.
+/// The address as messages give it: without the query, in which people put what should not be printed.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        let path = self.path_and_query.split('?').next().unwrap_or_default();
+        write!(f, "{scheme}://{}{path}", self.authority)
+    }
+}
+
+/// Without the path and the query, in which people put what should not be printed.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {}", self.scheme, self.authority)
@@ -73,6 +85,16 @@ impl fmt::Debug for Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_names_the_address_without_its_query() {
+        for (url, shown) in [
+            ("https://platform.internal/v1/x?key=canary", "https://platform.internal/v1/x"),
+            ("http://[::1]:8080", "http://[::1]:8080/"),
+        ] {
+            assert_eq!(Endpoint::parse(url).expect("a URL").to_string(), shown);
+        }
+    }
 
     #[test]
     fn a_url_is_taken_apart() {

@@ -129,7 +129,8 @@ impl Transport {
     }
 
     async fn open(&self, endpoint: &Endpoint) -> Result<(SendRequest<Full<Bytes>>, Companion), Cause> {
-        let stream = self.connect(endpoint).await.map_err(|error| Cause::Failed(in_words(&error)))?;
+        let unreached = |error| Cause::Failed(format!("cannot reach {endpoint}: {}", in_words(&error)));
+        let stream = self.connect(endpoint).await.map_err(unreached)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
         let companion = tokio::spawn(async move {
             // What goes wrong here goes wrong for the exchange too, which tells of it.
@@ -295,6 +296,7 @@ mod tests {
     async fn nobody_listening_means_nothing_was_sent() {
         let failure = post("http://127.0.0.1:1/", 20_000).await.expect_err("nobody is there");
         let (cause, sent) = words(&failure);
+        assert!(cause.starts_with("cannot reach http://127.0.0.1:1/: "), "{cause}");
         assert!(cause.to_lowercase().contains("refused") && !sent, "{cause}");
     }
 

@@ -62,7 +62,7 @@ impl Diagnostic {
         Self {
             severity,
             code,
-            message,
+            message: cut(message),
             path,
             place: None,
             hint: None,
@@ -100,21 +100,39 @@ impl Diagnostic {
     }
 }
 
-/// A bounded collection of diagnostics: the first thousand, and how many more there were.
+/// The most characters of a message. One that quotes what it was given ends before it repeats it all.
+const LONGEST_MESSAGE: usize = 1000;
+
+fn cut(mut message: String) -> String {
+    if let Some((end, _)) = message.char_indices().nth(LONGEST_MESSAGE) {
+        message.truncate(end);
+        message.push('…');
+    }
+    message
+}
+
+/// A bounded collection of diagnostics: the first hundred errors and the first hundred warnings, and how
+/// many more there were.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     errors: usize,
+    warnings: usize,
     left_out: usize,
 }
 
 impl Diagnostics {
-    const MOST: usize = 1000;
+    /// The most errors, and the most warnings, that are kept: nobody reads more at once.
+    pub const MOST: usize = 100;
 
-    /// Adds one; past the bound it is only counted.
+    /// Adds one; past the bound it is only counted. Warnings never keep an error out.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.errors += usize::from(diagnostic.severity == Severity::Error);
-        if self.list.len() < Self::MOST {
+        let count = match diagnostic.severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+        };
+        *count += 1;
+        if *count <= Self::MOST {
             self.list.push(diagnostic);
         } else {
             self.left_out += 1;
@@ -173,5 +191,31 @@ impl<'a> IntoIterator for &'a Diagnostics {
 impl Extend<Diagnostic> for Diagnostics {
     fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, diagnostics: I) {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_kind_are_kept_and_the_others_counted() {
+        let mut found = Diagnostics::default();
+        let one = |make: fn(DiagnosticCode, Path, String) -> Diagnostic, number: usize| {
+            make(DiagnosticCode::InvalidValue, Path::root(), number.to_string())
+        };
+        found.extend((0..150).map(|number| one(Diagnostic::warning, number)));
+        found.extend((0..120).map(|number| one(Diagnostic::error, number)));
+        assert_eq!((found.warnings().count(), found.errors().count(), found.left_out()), (100, 100, 70));
+        assert_eq!(found.error_count(), 120);
+        assert_eq!(found.errors().last().map(|last| last.message.as_str()), Some("99"));
+    }
+
+    #[test]
+    fn a_message_that_repeats_a_long_value_is_cut() {
+        let message = format!("unknown node '{}'", "é".repeat(5000));
+        let found = Diagnostic::error(DiagnosticCode::UnknownReference, Path::root(), message);
+        assert_eq!(found.message.chars().count(), LONGEST_MESSAGE + 1);
+        assert!(found.message.ends_with("é…"));
     }
 }

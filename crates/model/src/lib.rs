@@ -15,6 +15,7 @@ mod ids;
 mod journal;
 mod json;
 mod members;
+mod name;
 mod operation;
 mod path;
 mod plan;
@@ -41,6 +42,7 @@ pub use ids::{
 pub use journal::{Attempt, Entry, IntentKind, JOURNAL_VERSION, JournalEntry, Outcome};
 pub use json::{Json, canonical, canonical_bytes, same, sha256_hex};
 pub use members::Members;
+pub use name::{NameProblem, name_problem};
 pub use operation::{Failure, OperationKind, OperationRecord, OperationStatus};
 pub use path::{Path, Segment};
 pub use plan::{

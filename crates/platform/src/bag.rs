@@ -2,8 +2,8 @@
 //! values (`formations-behaviour.md` §2.5, same words). Elements of lists and members of objects
 //! are the business of each type.
 
-use crate::{Findings, Node, TypeEntry};
-use formwork_model::{DiagnosticCode, Json, Kind, Path, PropertySchema, TypeRules, same};
+use crate::{Findings, Node, TypeEntry, versions::LABEL};
+use formwork_model::{DiagnosticCode, Json, Kind, Path, PropertySchema, TypeRules, name_problem, same};
 
 /// Whether what is required must be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,10 @@ pub(crate) fn check_bag(
     }
     for (name, value) in properties.members() {
         match schema.property(name) {
-            Some(property) => check_property(entry, name, property, value, findings),
+            Some(property) => {
+                check_property(entry, name, property, value, findings);
+                check_name(entry, name, value, findings);
+            }
             None => findings.error(
                 DiagnosticCode::UnknownProperty,
                 Path::of([name]),
@@ -39,11 +42,7 @@ pub(crate) fn check_bag(
     }
     if completeness == Completeness::Whole {
         for name in missing(entry, properties) {
-            findings.error(
-                DiagnosticCode::MissingProperty,
-                Path::of([name]),
-                format!("`{name}` is required"),
-            );
+            findings.missing(name);
         }
     }
 }
@@ -82,6 +81,16 @@ fn check_property(
         let message = format!("`{name}` must be one of: {}", allowed.join(", "));
         findings.error(DiagnosticCode::InvalidValue, Path::of([name]), message);
     }
+}
+
+/// What people know an object by can be read, all of it.
+fn check_name(entry: &TypeEntry, property: &str, value: Node<'_>, findings: &mut Findings) {
+    if property != LABEL && !entry.kind().names().contains(&property) {
+        return;
+    }
+    let Some(problem) = value.known_text().and_then(|name| name_problem(&name)) else { return };
+    let message = format!("`{property}` {problem}");
+    findings.error(DiagnosticCode::InvalidValue, Path::of([property]), message);
 }
 
 /// Whether a value is of a kind.

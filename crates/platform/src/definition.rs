@@ -160,6 +160,11 @@ pub(crate) trait PlatformType: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Texts that people know an object by: they have nothing in them that can't be seen.
+    fn names(&self) -> &'static [&'static str] {
+        &["name"]
+    }
+
     /// Properties that can't be secret, because they are keys.
     fn public(&self) -> &'static [&'static str] {
         &[]

@@ -6,7 +6,7 @@
 use crate::{
     Completeness, Findings, Node, Refusal, TypeEntry, check_bag,
     document::{Document, Opened, cannot_be_opened, effective},
-    redaction::redacted,
+    redaction::{redacted, without_secrets},
     references,
     scene::{Revealed, Scene},
     signing,
@@ -130,10 +130,19 @@ pub(crate) fn update(
     tx.update(change).map_err(conflict)
 }
 
+/// Checks what came in, by itself. Of a whole bag that is not right, all is told that the type has to
+/// say of it; of a part, the rules hold only once it is merged in.
 fn check_given(entry: &TypeEntry, given: &Given, completeness: Completeness) -> Result<(), Refusal> {
+    let properties = given.properties.expose();
+    let node = Node::Plain(properties);
     let mut findings = Findings::default();
-    check_bag(entry, Node::Plain(given.properties.expose()), completeness, &mut findings);
-    findings.refuse()
+    check_bag(entry, node, completeness, &mut findings);
+    if completeness == Completeness::Whole && findings.has_errors() {
+        entry.kind().check(node, &mut findings);
+    }
+    let mut secrets = expanded(properties, &given.secret_paths);
+    secrets.extend(entry.secret_places(node));
+    findings.refuse().map_err(|refusal| without_secrets(refusal, properties, &secrets))
 }
 
 /// A mask that comes back is a mistake: stored as a value it would destroy the secret (seed 4,
@@ -336,32 +345,21 @@ impl<'a> Draft<'a> {
         given: &Given,
         before: Option<&Opened>,
     ) -> Result<(), DomainError> {
+        let mut findings = Findings::default();
         if let Some(before) = before {
-            self.refuse_fixed(before)?;
+            self.find_fixed(before, &mut findings);
         }
-        self.refuse_missing()?;
-        self.check()?;
+        // Whatever is required must be there once the nulls are gone, after an update too.
+        for name in crate::bag::missing(self.entry, Node::Plain(self.properties.expose())) {
+            findings.missing(name);
+        }
+        self.entry.kind().check(Node::Plain(self.properties.expose()), &mut findings);
+        findings.refuse()?;
         self.resolve(tx, |property| before.is_none() || names(given, property))
     }
 
-    fn check(&self) -> Result<(), Refusal> {
-        let mut findings = Findings::default();
-        self.entry.kind().check(Node::Plain(self.properties.expose()), &mut findings);
-        findings.refuse()
-    }
-
-    /// Whatever is required must be there once the nulls are gone, after an update too.
-    fn refuse_missing(&self) -> Result<(), Refusal> {
-        let missing = crate::bag::missing(self.entry, Node::Plain(self.properties.expose()));
-        let Some(name) = missing.first() else { return Ok(()) };
-        let mut findings = Findings::default();
-        findings.error(DiagnosticCode::MissingProperty, Path::of([name]), format!("`{name}` is required"));
-        findings.refuse()
-    }
-
     /// A changed property that cannot change is refused, never passed over.
-    fn refuse_fixed(&self, before: &Opened) -> Result<(), Refusal> {
-        let mut findings = Findings::default();
+    fn find_fixed(&self, before: &Opened, findings: &mut Findings) {
         let fixed =
             self.entry.stored_schema().properties.iter().filter(|(_, property)| property.hint.create_only);
         for (name, _) in fixed {
@@ -373,7 +371,6 @@ impl<'a> Draft<'a> {
                 findings.coded(code, DiagnosticCode::ImmutableProperty, Path::of([name]), message);
             }
         }
-        findings.refuse()
     }
 
     /// What a change of a property that cannot change is refused with: the type's own words, which

@@ -1,8 +1,8 @@
 //! What a check finds, with both codes: the diagnostic's and the wire's.
 
-use formwork_model::{Diagnostic, DiagnosticCode, Json, Path, Severity, WireCode};
+use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, Json, Path, Severity, WireCode};
 use formwork_store::DomainError;
-use serde_json::json;
+use serde_json::{Map, json};
 
 /// A refusal: nothing was changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,11 @@ impl Findings {
         self.add(wire, Diagnostic::error(code, path, message));
     }
 
+    /// A property that must be there and is not.
+    pub(crate) fn missing(&mut self, name: &str) {
+        self.error(DiagnosticCode::MissingProperty, Path::of([name]), format!("`{name}` is required"));
+    }
+
     /// What was found, in full.
     pub(crate) fn add(&mut self, wire: WireCode, diagnostic: Diagnostic) {
         self.list.push((wire, diagnostic));
@@ -65,23 +70,36 @@ impl Findings {
         self.list.into_iter().map(|(_, diagnostic)| diagnostic)
     }
 
-    /// The refusal that the errors amount to: the first one's code and message, all as details.
-    pub(crate) fn refuse(self) -> Result<(), Refusal> {
-        let errors: Vec<_> =
-            self.list.into_iter().filter(|(_, found)| found.severity == Severity::Error).collect();
-        let Some((code, first)) = errors.first() else { return Ok(()) };
-        let details: Vec<Json> = errors
-            .iter()
-            .map(|(_, found)| {
-                let mut detail = json!({
-                    "path": found.path.to_string(), "code": found.code, "message": found.message,
-                });
-                if let Some(hint) = &found.hint {
-                    detail["hint"] = json!(hint);
-                }
-                detail
-            })
-            .collect();
-        Err(Refusal::new(*code, first.message.clone()).meta(json!({ "details": details })))
+    pub(crate) fn has_errors(&self) -> bool {
+        self.list.iter().any(|(_, found)| found.severity == Severity::Error)
     }
+
+    /// The refusal that the errors amount to: the first one's code and message, and all as details, as
+    /// far as anybody would read them.
+    pub(crate) fn refuse(self) -> Result<(), Refusal> {
+        let mut errors = self.list.iter().filter(|(_, found)| found.severity == Severity::Error);
+        let Some((code, first)) = errors.next() else { return Ok(()) };
+        let refusal = Refusal::new(*code, first.message.clone());
+        Err(refusal.meta(Json::Object(self.facts())))
+    }
+
+    /// The errors as the facts of a refusal.
+    pub(crate) fn facts(self) -> Map<String, Json> {
+        let mut errors = Diagnostics::default();
+        errors.extend(self.into_diagnostics().filter(|found| found.severity == Severity::Error));
+        let details = errors.iter().map(detail).collect();
+        let mut facts = Map::from_iter([("details".to_owned(), Json::Array(details))]);
+        if errors.left_out() > 0 {
+            facts.insert("left_out".to_owned(), errors.left_out().into());
+        }
+        facts
+    }
+}
+
+fn detail(found: &Diagnostic) -> Json {
+    let mut detail = json!({ "path": found.path.to_string(), "code": found.code, "message": found.message });
+    if let Some(hint) = &found.hint {
+        detail["hint"] = json!(hint);
+    }
+    detail
 }

@@ -58,7 +58,7 @@ pub(crate) use findings::{Findings, Refusal};
 pub(crate) use node::Node;
 pub(crate) use references::{RefKind, Reference};
 
-use formwork_model::{Diagnostic, DiagnosticCode, InstanceKey, Json, Path, TypeName};
+use formwork_model::{Diagnostics, InstanceKey, Json, TypeName};
 use formwork_store::Store;
 use std::sync::Arc;
 
@@ -110,17 +110,18 @@ impl Platform {
 
     /// What is wrong with properties that a type could have, as far as they say it themselves: what
     /// they refer to is not looked up. What is missing counts too, but for the names in `optional`.
-    pub fn check(type_name: &TypeName, properties: &Json, optional: &[&str]) -> Vec<Diagnostic> {
-        let Some(entry) = PlatformCatalog::shared().entry(type_name.as_str()) else { return Vec::new() };
+    pub fn check(type_name: &TypeName, properties: &Json, optional: &[&str]) -> Diagnostics {
+        let mut found = Diagnostics::default();
+        let Some(entry) = PlatformCatalog::shared().entry(type_name.as_str()) else { return found };
         let mut findings = Findings::default();
         let node = Node::Plain(properties);
         check_bag(entry, node, Completeness::Partial, &mut findings);
         for name in bag::missing(entry, node).into_iter().filter(|name| !optional.contains(name)) {
-            let message = format!("`{name}` is required");
-            findings.error(DiagnosticCode::MissingProperty, Path::of([name]), message);
+            findings.missing(name);
         }
         entry.kind().check(node, &mut findings);
-        findings.into_diagnostics().collect()
+        found.extend(findings.into_diagnostics());
+        found
     }
 
     pub(crate) fn declarable(name: &TypeName) -> Option<Arc<TypeEntry>> {

@@ -1,5 +1,6 @@
 //! The last net for secrets: they are taken out of a refusal, whose messages may quote values.
 
+use crate::Refusal;
 use formwork_model::{Json, Path};
 use formwork_secret::{Redactor, Secret};
 use formwork_store::DomainError;
@@ -12,13 +13,25 @@ const LONGEST_IN_WORDS: usize = 4096;
 /// The refusal without what stands at these paths, in whole or word by word.
 pub(crate) fn redacted(error: DomainError, properties: &Json, secrets: &BTreeSet<Path>) -> DomainError {
     let DomainError::Refused { code, message, meta } = error else { return error };
+    let redactor = redactor(properties, secrets);
+    let meta = meta.map(|facts| redact_json(&redactor, &facts));
+    DomainError::Refused { code, message: redactor.redact(&message).into_owned(), meta }
+}
+
+/// The same of a refusal that is no error of a transaction.
+pub(crate) fn without_secrets(refusal: Refusal, properties: &Json, secrets: &BTreeSet<Path>) -> Refusal {
+    let redactor = redactor(properties, secrets);
+    let meta = refusal.meta.map(|facts| redact_json(&redactor, &facts));
+    Refusal { code: refusal.code, message: redactor.redact(&refusal.message).into_owned(), meta }
+}
+
+fn redactor(properties: &Json, secrets: &BTreeSet<Path>) -> Redactor {
     let mut redactor = Redactor::new();
     for value in secrets.iter().filter_map(|path| path.get(properties)) {
         redactor.add_json(value);
         add_words(&mut redactor, value);
     }
-    let meta = meta.map(|facts| redact_json(&redactor, &facts));
-    DomainError::Refused { code, message: redactor.redact(&message).into_owned(), meta }
+    redactor
 }
 
 fn add_words(redactor: &mut Redactor, value: &Json) {

@@ -82,12 +82,7 @@ pub(crate) fn shaped<T: DeserializeOwned + PartialSchema>(body: Json) -> Result<
         .map(String::as_str)
         .filter(|name| members.get(*name).is_none_or(Json::is_null))
         .collect();
-    let failure = match (unknown.as_slice(), missing.as_slice()) {
-        ([], []) => None,
-        ([], missing) => Some(ApiFailure::missing_fields(missing)),
-        (unknown, _) => Some(ApiFailure::unknown_fields(unknown)),
-    };
-    if let Some(failure) = failure {
+    if let Some(failure) = ApiFailure::of_fields(&unknown, &missing) {
         return Err(Refused { failure, read: Some(body) });
     }
     serde_path_to_error::deserialize(&body)

@@ -39,10 +39,21 @@ impl ApiFailure {
             .meta(json!({ "unknownFields": fields }))
     }
 
-    /// Fields that a route needs (`formations-behaviour.md` §1.1).
-    pub(crate) fn missing_fields(fields: &[&str]) -> Self {
-        Self::validation(format!("Missing required field(s): {}", fields.join(", ")))
-            .meta(json!({ "missingFields": fields }))
+    /// Fields that a route does not take or lacks, if there are any (`formations-behaviour.md` §1.1). The
+    /// message speaks of what is unknown first: a field that is missing may be one that is misspelt.
+    pub(crate) fn of_fields(unknown: &[&str], missing: &[&str]) -> Option<Self> {
+        match (unknown, missing) {
+            ([], []) => None,
+            ([], missing) => {
+                let refused = Self::validation(format!("Missing required field(s): {}", missing.join(", ")));
+                Some(refused.meta(json!({ "missingFields": missing })))
+            }
+            (unknown, []) => Some(Self::unknown_fields(unknown)),
+            (unknown, missing) => {
+                let facts = json!({ "unknownFields": unknown, "missingFields": missing });
+                Some(Self::unknown_fields(unknown).meta(facts))
+            }
+        }
     }
 
     /// A fault of ours; the message is for the log only.

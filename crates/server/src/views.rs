@@ -89,8 +89,9 @@ pub(crate) fn decisions(named: impl IntoIterator<Item = (String, Option<String>)
 pub(crate) fn validation(found: &control::Validation) -> wire::Validation {
     wire::Validation {
         valid: found.valid,
-        errors: found.errors.iter().map(Into::into).collect(),
-        warnings: found.warnings.iter().map(Into::into).collect(),
+        errors: found.found.errors().map(Into::into).collect(),
+        warnings: found.found.warnings().map(Into::into).collect(),
+        left_out: u64::try_from(found.found.left_out()).ok().filter(|count| *count > 0),
     }
 }
 

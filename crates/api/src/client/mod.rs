@@ -5,6 +5,7 @@ mod call;
 mod encode;
 mod endpoint;
 mod error;
+mod located;
 mod operations;
 mod stream;
 mod transport;
@@ -12,6 +13,7 @@ mod transport;
 pub use call::{Answer, HttpMethod};
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ApiError, ClientError, TransportError};
+pub use located::{Locate, Located};
 pub use stream::{OperationStream, StreamItem};
 
 use bytes::Bytes;

@@ -40,6 +40,9 @@ pub(crate) struct DownloadFile {
     /// Where to write it; standard output if left out, or `-`
     #[arg(long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// Overwrite the file if it is there already
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 }
 
 impl DownloadFile {

@@ -6,6 +6,7 @@ mod pkl;
 mod resource;
 mod spelling;
 mod subjects;
+mod suggestions;
 mod user;
 
 pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
@@ -471,7 +472,7 @@ const NOT_SOAT: &[&str] = &[
 /// # Errors
 /// What clap has to say, a help text included.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = spelling::asking_for_help(arguments.into_iter().collect());
     // Evaluating a small module takes less time than making the commands of all resource types.
     let is_pkl = calls_pkl(arguments.iter().cloned());
     let mut tree = if is_pkl { Cli::command() } else { command_tree() };
@@ -487,7 +488,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Inv
         tree = subjects::by_subject(tree);
     }
     let line = std::iter::once(program).chain(spelling::normalised(arguments));
-    let matches = tree.try_get_matches_from_mut(line)?;
+    let matches = tree.try_get_matches_from_mut(line).map_err(suggestions::fewer)?;
     if let Some((name, sub)) = matches.subcommand()
         && let Some(call) = resource::call(name, sub)
     {
@@ -537,6 +538,16 @@ mod tests {
         ] {
             assert_eq!(calls_pkl(line.split(' ').map(OsString::from)), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn help_is_a_command_too() {
+        for line in ["f help", "f help get-formation", "f help agent start", "f help pkl eval"] {
+            let error = parsed(line).expect_err(line);
+            assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{line}");
+        }
+        let of = |line: &str| parsed(line).expect_err("help").to_string();
+        assert_eq!(of("f help get-formation"), of("f get-formation --help"));
     }
 
     #[test]

@@ -44,6 +44,15 @@ pub(crate) fn kebab(name: &str) -> String {
     kebab
 }
 
+/// The command line, `help COMMAND` being `COMMAND --help`.
+pub(super) fn asking_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|first| first == "help") {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    arguments
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

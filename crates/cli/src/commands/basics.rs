@@ -44,6 +44,7 @@ pub(crate) fn validated(validation: &Value, source: Option<&SourceText>) -> Resu
     json::print(validation)?;
     error::print_details(&validation["warnings"], "warning", source);
     error::print_details(&validation["errors"], "error", source);
+    error::print_left_out(validation);
     Ok(if validation["valid"] == Value::Bool(true) { Exit::Done } else { Exit::Invalid })
 }
 

@@ -29,6 +29,12 @@ pub(crate) enum CommandError {
     /// A file can't be written.
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
+    /// What is to be read to its end is no regular file.
+    #[error("`{}` is no regular file", path.display())]
+    NoFile { path: PathBuf },
+    /// A file would be overwritten.
+    #[error("`{}` is there already", path.display())]
+    Exists { path: PathBuf },
     /// A file that must not be empty is.
     #[error("`{}` is empty", path.display())]
     Empty { path: PathBuf },
@@ -107,6 +113,8 @@ impl CommandError {
             Self::Pkl(error) => error.hint().map(str::to_owned),
             Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
+            Self::NoFile { .. } => Some("`--path -` reads standard input to its end".to_owned()),
+            Self::Exists { .. } => Some("`--force` overwrites it".to_owned()),
             Self::Transport(TransportError::Connect { .. }) => Some(
                 "is the server running, and is the URL right? Without one, Formwork serves itself".to_owned(),
             ),

@@ -11,7 +11,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use formwork_api::{Client, HttpMethod};
 use formwork_platform::MOST_FILE_BYTES;
 use serde_json::json;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -22,8 +22,7 @@ pub(crate) async fn upload(session: &Session, arguments: &UploadFile) -> Result<
     let bytes = if is_stdin {
         read(io::stdin().lock(), path, limit)?
     } else {
-        let file = File::open(path).map_err(|source| CommandError::Read { path: path.clone(), source })?;
-        read(file, path, limit)?
+        read(regular(path)?, path, limit)?
     };
     let own = path.file_name().and_then(|name| name.to_str()).filter(|_| !is_stdin);
     let tags = arguments.tags.as_ref().map(|tags| json_flag("--tags", tags)).transpose()?;
@@ -56,7 +55,7 @@ pub(crate) async fn download(session: &Session, arguments: &DownloadFile) -> Res
             stdout.flush()?;
         }
         Some(path) => {
-            put(path, &bytes)?;
+            put(path, &bytes, arguments.force)?;
             json::print(&json!({
                 "path": path.display().to_string(),
                 "size": file["size"],
@@ -68,8 +67,30 @@ pub(crate) async fn download(session: &Session, arguments: &DownloadFile) -> Res
     Ok(Exit::Done)
 }
 
-fn put(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    std::fs::write(path, bytes).map_err(|source| CommandError::Write { path: path.to_owned(), source })
+/// Opens a file that has an end: a pipe may never have one, and even to open it may wait for ever.
+fn regular(path: &Path) -> Result<File, CommandError> {
+    let unread = |source| CommandError::Read { path: path.to_owned(), source };
+    if !std::fs::metadata(path).map_err(unread)?.is_file() {
+        return Err(CommandError::NoFile { path: path.to_owned() });
+    }
+    File::open(path).map_err(unread)
+}
+
+/// Writes a file anew. One that is there already is kept, unless it may be overwritten.
+fn put(path: &Path, bytes: &[u8], overwrite: bool) -> Result<(), CommandError> {
+    let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if overwrite || is_device {
+        options.create(true).truncate(true);
+    } else {
+        options.create_new(true);
+    }
+    let written = options.open(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => CommandError::Exists { path: path.to_owned() },
+        _ => CommandError::Write { path: path.to_owned(), source },
+    })
 }
 
 pub(crate) async fn prices(session: &Session, arguments: &ProjectPrices) -> Result<Exit, CommandError> {

@@ -1,7 +1,7 @@
 //! A process that serves its data directory: for one command, or as the agent.
 
 use super::interrupt::StopRequest;
-use super::lock::{DataLock, Door, Holder};
+use super::lock::{DataLock, Holder};
 use super::{Need, SessionError, log, stores};
 use crate::ui::say;
 use formwork_api::Client;
@@ -12,7 +12,7 @@ use formwork_model::{Catalog as _, InstanceKey, OperationId, OwnerId, Secret, Wi
 use formwork_platform::Platform;
 use formwork_server::{Exposure, Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long what is in flight may take when the process is told to stop.
@@ -31,16 +31,11 @@ const UNEXPLAINED: Duration = Duration::from_secs(1);
 pub(crate) struct Host {
     control: Arc<Control>,
     client: Client,
-    server: Option<Serving>,
-    /// What it holds of its data directory; given up last.
-    held: Option<Held>,
-}
-
-/// What a host holds of its data directory.
-struct Held {
-    /// Dropped first: who waits at the door of a process that has left tries the lock next.
-    door: Door,
-    lock: DataLock,
+    /// The administrator's.
+    token: Secret<String>,
+    server: Mutex<Option<Serving>>,
+    /// Given up last.
+    lock: Option<DataLock>,
 }
 
 /// The sockets of a host.
@@ -60,15 +55,7 @@ impl Host {
         if need == Need::Nothing || (need != Need::Write && nothing_stored) {
             return Self::nowhere(settings).await.map(Some);
         }
-        let holder = Holder::command(now_millis(), need.recovers());
-        let Some(host) = Self::serve(settings, holder, None).await? else { return Ok(None) };
-        if need.recovers() {
-            host.recover(need == Need::Write).await?;
-        }
-        if need == Need::Write {
-            host.purge().await;
-        }
-        Ok(Some(host))
+        Self::serve(settings, Holder::command(now_millis(), need.recovers()), None).await
     }
 
     /// Becomes the agent of the data directory. `None`: another process is.
@@ -94,8 +81,8 @@ impl Host {
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token, "nowhere").await?;
-        let client = in_process(&control, token);
-        Ok(Self { control, client, server: None, held: None })
+        let client = in_process(&control, token.clone());
+        Ok(Self { control, client, token, server: Mutex::new(None), lock: None })
     }
 
     async fn serve(
@@ -116,8 +103,6 @@ impl Host {
         let token = settings.data_dir.admin_token().map_err(SessionError::Config)?;
         control.admin_token(&token, &home(settings)).await?;
         prepare_users(&control, settings, lock.holder.resident).await?;
-        let guests = settings.data_dir.agent_guests();
-        let door = Door::open(&guests).map_err(|source| SessionError::Lock { path: guests, source })?;
         let socket = settings.data_dir.agent_socket();
         let mut listeners = Listeners::new();
         listeners.unix(&socket).await?;
@@ -126,13 +111,16 @@ impl Host {
             listeners.tcp(address, exposure).await?;
         }
         let server = Serving::start(&control, listeners, settings);
-        let client = in_process(&control, token);
-        Ok(Some(Self { control, client, server: Some(server), held: Some(Held { door, lock }) }))
+        let client = in_process(&control, token.clone());
+        Ok(Some(Self { control, client, token, server: Mutex::new(Some(server)), lock: Some(lock) }))
     }
 
     /// Takes over what a dead process left unfinished, and says so. `wait`: until it is finished, as the
     /// first command that changes something does.
-    async fn recover(&self, wait: bool) -> Result<(), SessionError> {
+    ///
+    /// # Errors
+    /// The store can't be read or written.
+    pub(crate) async fn recover(&self, wait: bool) -> Result<(), SessionError> {
         let recovered = recover(&self.control, self.holder()).await?;
         for operation in recovered {
             say(format_args!("recovering operation {operation}, which was interrupted"));
@@ -151,7 +139,7 @@ impl Host {
 
     /// Whether it serves a store that is gone with it.
     pub(crate) fn keeps_nothing(&self) -> bool {
-        self.held.is_none()
+        self.lock.is_none()
     }
 
     /// Waits until it gives an operation up unfinished; for ever if that ends.
@@ -160,43 +148,36 @@ impl Host {
     }
 
     fn holder(&self) -> Option<&Holder> {
-        self.held.as_ref().map(|held| &held.lock.holder)
+        self.lock.as_ref().map(|lock| &lock.holder)
     }
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Waits until its operations, and the commands it served meanwhile, are done; then stops.
-    pub(crate) async fn leave(mut self) {
+    /// What the administrator's requests to it are sent with.
+    pub(crate) fn token(&self) -> Secret<String> {
+        self.token.clone()
+    }
+
+    /// Waits until its operations, and those of clients it served meanwhile, are done; then stops.
+    pub(crate) async fn leave(&self) {
         let began = Instant::now();
         let mut said = false;
-        while let Some(reason) = self.reason_to_stay() {
+        while !self.control.running().is_empty() {
             if !said && began.elapsed() > UNEXPLAINED {
                 said = true;
-                say(format_args!("this process still {reason}; it leaves when that is done"));
+                say(format_args!("this process still carries out an operation; it leaves when that is done"));
             }
             tokio::time::sleep(LOOK).await;
         }
         self.stop().await;
     }
 
-    /// What would be lost if it left now. Once there is nothing, no other command gets in.
-    fn reason_to_stay(&self) -> Option<&'static str> {
-        let runs = || (!self.control.running().is_empty()).then_some("carries out an operation");
-        if let Some(reason) = runs() {
-            return Some(reason);
-        }
-        // Nobody waits for a lock that can't be asked for.
-        let closed = self.held.as_ref().is_none_or(|held| held.door.close().unwrap_or(true));
-        // The last guest may have begun something before it left.
-        if closed { runs() } else { Some("serves another command") }
-    }
-
     /// Serves until told to stop; what is in flight may end within a bound. Meanwhile it takes over
     /// what others leave: another machine's process that died, or an operation of its own that had to
     /// be given up while the store was away.
-    pub(crate) async fn serve_until(mut self, stop: &mut StopRequest) {
+    pub(crate) async fn serve_until(self, stop: &mut StopRequest) {
         let mut purged: Option<Instant> = None;
         loop {
             if purged.is_none_or(|purged| purged.elapsed() > PURGE) {
@@ -218,7 +199,7 @@ impl Host {
     }
 
     /// Purges what its project keeps no longer.
-    async fn purge(&self) {
+    pub(crate) async fn purge(&self) {
         match self.control.purge_expired_content().await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "purged the content of old generations and traces"),
@@ -229,16 +210,13 @@ impl Host {
         }
     }
 
-    async fn stop(&mut self) {
-        match self.server.take() {
+    /// Brings what runs to rest, within a bound.
+    pub(crate) async fn stop(&self) {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match server {
             Some(server) => server.stop().await,
             None => self.control.shutdown(GRACE).await,
         }
-    }
-
-    /// Leaves at once; what runs is recovered later.
-    pub(crate) fn abandon(self) {
-        drop(self);
     }
 }
 

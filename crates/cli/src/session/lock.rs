@@ -70,9 +70,12 @@ impl DataLock {
     /// # Errors
     /// The file can't be opened or written.
     pub(crate) fn take(path: &Path, holder: Holder) -> io::Result<Result<Self, Option<Holder>>> {
-        let mut file = opened(path)?;
-        if !is_granted(&file, FlockOperation::NonBlockingLockExclusive)? {
-            return Ok(Err(read_holder(&mut file)));
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Err(read_holder(&mut file))),
+            Err(error) => return Err(error.into()),
         }
         let before = read_holder(&mut file).map(|before| before.directory);
         let directory = before.filter(|directory| !directory.is_empty());
@@ -102,60 +105,9 @@ pub(crate) fn current(path: &Path) -> io::Result<Option<Holder>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if is_granted(&file, FlockOperation::NonBlockingLockShared)? {
-        return Ok(None);
-    }
-    Ok(read_holder(&mut file))
-}
-
-/// A command that another command's process serves: that process stays until the last guest is gone.
-/// Without it, it could leave between two requests of the guest, whose second would find no server.
-#[derive(Debug)]
-pub(crate) struct Guest(#[expect(dead_code, reason = "held for its lock")] File);
-
-impl Guest {
-    /// Becomes a guest; `None` if the process is leaving just now.
-    ///
-    /// # Errors
-    /// The file can't be opened.
-    pub(crate) fn enter(path: &Path) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().read(true).open(path)?;
-        Ok(is_granted(&file, FlockOperation::NonBlockingLockShared)?.then_some(Self(file)))
-    }
-}
-
-/// The other side of [`Guest`]: for the process that serves.
-#[derive(Debug)]
-pub(crate) struct Door(File);
-
-impl Door {
-    /// Makes it possible to be a guest.
-    ///
-    /// # Errors
-    /// The file can't be made.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        opened(path).map(Self)
-    }
-
-    /// Lets nobody in any more, unless guests are still there.
-    ///
-    /// # Errors
-    /// The lock can't be asked for.
-    pub(crate) fn close(&self) -> io::Result<bool> {
-        is_granted(&self.0, FlockOperation::NonBlockingLockExclusive)
-    }
-}
-
-/// A file to lock, made if it is not there.
-fn opened(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
-}
-
-/// Asks for a lock without waiting for it.
-fn is_granted(file: &File, operation: FlockOperation) -> io::Result<bool> {
-    match flock(file, operation) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(None),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(read_holder(&mut file)),
         Err(error) => Err(error.into()),
     }
 }
@@ -182,22 +134,6 @@ mod tests {
         assert!(second.succeeds(&first));
         assert!(!second.succeeds(&second.owner()));
         assert!(!second.succeeds(&Holder { directory: "other".to_owned(), ..second.clone() }.owner()));
-    }
-
-    #[test]
-    fn the_door_closes_when_the_last_guest_is_gone() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path().join("agent.guests");
-        let door = Door::open(&path).expect("writable");
-        let guests = [(); 2].map(|()| Guest::enter(&path).expect("readable").expect("open"));
-        for guest in guests {
-            assert!(!door.close().expect("lockable"));
-            drop(guest);
-        }
-        assert!(door.close().expect("lockable"));
-        assert!(Guest::enter(&path).expect("readable").is_none());
-        drop(door);
-        assert!(Guest::enter(&path).expect("readable").is_some());
     }
 
     #[test]

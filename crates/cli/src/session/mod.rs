@@ -6,6 +6,7 @@ mod host;
 mod interrupt;
 mod lock;
 mod log;
+mod site;
 mod stores;
 
 pub(crate) use error::SessionError;
@@ -18,15 +19,9 @@ use crate::exit::Exit;
 use formwork_api::{Client, Endpoint};
 use formwork_config::{Connection, ConnectionRequest, Environment, Profiles, Settings};
 use interrupt::Interrupts;
-use lock::Guest;
+use site::{Requests, Site};
 use std::cell::Cell;
-use std::time::Duration;
-
-/// How often the lock of a data directory is tried, while another process starts or leaves.
-const TRIES: u32 = 500;
-const PAUSE: Duration = Duration::from_millis(10);
-/// For how many of them a process that only reads is waited for, before it is used as it is.
-const TRIES_TO_RECOVER: u32 = 300;
+use std::sync::Arc;
 
 /// What a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +52,10 @@ pub(crate) struct Session {
 }
 
 enum Place {
-    /// A server that somebody else runs: one that stays, or another command's, whose guest this is.
-    Elsewhere(#[expect(dead_code, reason = "held until the command ends")] Option<Guest>),
-    /// This process.
-    Here(Box<Host>),
+    /// A server that somebody else runs.
+    Elsewhere,
+    /// The data directory: its agent, another command's process, or this one.
+    Here(Arc<Site>),
 }
 
 impl Session {
@@ -75,33 +70,15 @@ impl Session {
         let token = match Connection::resolve(request, &environment, &profiles)? {
             Connection::Remote { base_url, token } => {
                 let endpoint: Endpoint = base_url.parse().map_err(SessionError::Endpoint)?;
-                return Ok(Self::new(
-                    Client::new(&endpoint).with_bearer(token),
-                    Place::Elsewhere(None),
-                    global,
-                ));
+                return Ok(Self::new(Client::new(&endpoint).with_bearer(token), Place::Elsewhere, global));
             }
             Connection::Local { token } => token,
         };
         let settings = Settings::from_environment(&environment)?;
-        for tries in 0..TRIES {
-            let demanding = need.recovers() && tries < TRIES_TO_RECOVER;
-            if let Some((client, guest)) = agent_client(&settings, token.as_ref(), demanding)? {
-                return Ok(Self::new(client, Place::Elsewhere(guest), global));
-            }
-            match Host::open(&settings, need).await? {
-                Some(host) => {
-                    let client = match &token {
-                        Some(token) => host.client().clone().with_bearer(Some(token.clone())),
-                        None => host.client().clone(),
-                    };
-                    return Ok(Self::new(client, Place::Here(Box::new(host)), global));
-                }
-                // Another process is just starting or leaving.
-                None => tokio::time::sleep(PAUSE).await,
-            }
-        }
-        Err(SessionError::Busy { path: settings.data_dir.path().to_owned() }.into())
+        let site = Arc::new(Site::new(settings, need));
+        site.enter().await?;
+        let client = Client::located(Arc::new(Requests(site.clone()))).with_bearer(site.token(token)?);
+        Ok(Self::new(client, Place::Here(site), global))
     }
 
     fn new(client: Client, place: Place, global: &Global) -> Self {
@@ -118,12 +95,20 @@ impl Session {
 
     /// Whether there is no store: what was planned in it can't be carried out elsewhere.
     pub(crate) fn keeps_nothing(&self) -> bool {
-        matches!(&self.place, Place::Here(host) if host.keeps_nothing())
+        self.host().is_some_and(Host::keeps_nothing)
     }
 
     /// Whether this process carries out what it asks for.
     pub(crate) fn is_embedded(&self) -> bool {
-        matches!(self.place, Place::Here(_))
+        self.host().is_some()
+    }
+
+    /// What this process serves, if it does.
+    fn host(&self) -> Option<&Host> {
+        match &self.place {
+            Place::Elsewhere => None,
+            Place::Here(site) => site.host(),
+        }
     }
 
     /// Ctrl-C, as it is pressed.
@@ -141,8 +126,8 @@ impl Session {
     /// operation to be recovered.
     pub(crate) async fn interrupted(&self, operation: &str) -> Option<Exit> {
         self.interrupts.set(self.interrupts.get() + 1);
-        match (&self.place, self.interrupts.get()) {
-            (Place::Here(_), 1) => {
+        match (self.host(), self.interrupts.get()) {
+            (Some(_), 1) => {
                 // It may be over already; then its end is on the way.
                 let _ = self.client.cancel_operation(operation, false).await;
                 None
@@ -155,8 +140,8 @@ impl Session {
     /// is carried out elsewhere.
     pub(crate) async fn given_up(&self, operation: &str) -> SessionError {
         match &self.place {
-            Place::Here(host) => host.given_up(operation).await,
-            Place::Elsewhere(_) => std::future::pending().await,
+            Place::Elsewhere => std::future::pending().await,
+            Place::Here(site) => site.hosting().await.given_up(operation).await,
         }
         SessionError::GivenUp { operation: operation.to_owned() }
     }
@@ -165,55 +150,17 @@ impl Session {
     /// clients it served meanwhile, are done; one that was left by a second Ctrl-C goes now.
     pub(crate) async fn leave(self) {
         let hurry = self.interrupts.get() > 1;
-        if let Place::Here(host) = self.place {
-            if hurry {
-                return host.abandon();
-            }
-            let mut interrupts = Interrupts::new();
-            tokio::select! {
-                () = host.leave() => {}
-                // Who does not want to wait leaves the rest to be recovered.
-                () = interrupts.next() => {}
-            }
+        let Some(host) = self.host().filter(|_| !hurry) else { return };
+        let mut interrupts = Interrupts::new();
+        tokio::select! {
+            () = host.leave() => return,
+            () = interrupts.next() => {}
         }
-    }
-}
-
-/// A client of the process that serves the data directory, if one does; `demanding`: and if it has
-/// taken over what dead processes left.
-fn agent_client(
-    settings: &Settings,
-    token: Option<&formwork_model::Secret<String>>,
-    demanding: bool,
-) -> Result<Option<(Client, Option<Guest>)>, crate::commands::CommandError> {
-    let path = settings.data_dir.agent_lock();
-    let holder = current(&path).map_err(|source| SessionError::Lock { path, source })?;
-    let socket = settings.data_dir.agent_socket();
-    let Some(holder) = holder.filter(|holder| holder.recovers || !demanding) else { return Ok(None) };
-    if !socket.exists() {
-        return Ok(None);
-    }
-    let guest = if holder.resident { None } else { enter(settings)? };
-    if guest.is_none() && !holder.resident {
-        return Ok(None);
-    }
-    let token = match token {
-        Some(token) => Some(token.clone()),
-        None => settings.data_dir.existing_admin_token()?,
-    };
-    // Between the lock and the socket the agent may still be starting: only what answers counts.
-    if std::os::unix::net::UnixStream::connect(&socket).is_err() {
-        return Ok(None);
-    }
-    Ok(Some((Client::new(&Endpoint::unix(socket)).with_bearer(token), guest)))
-}
-
-/// Becomes the guest of a process that leaves with its own command; `None` if it leaves just now, or
-/// has not opened its door yet.
-fn enter(settings: &Settings) -> Result<Option<Guest>, SessionError> {
-    let path = settings.data_dir.agent_guests();
-    match Guest::enter(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        entered => entered.map_err(|source| SessionError::Lock { path, source }),
+        // Who does not want to wait leaves the rest to whoever follows it, or to be recovered: at a step's
+        // end, so that nothing is in doubt, or now.
+        tokio::select! {
+            () = host.stop() => {}
+            () = interrupts.next() => {}
+        }
     }
 }

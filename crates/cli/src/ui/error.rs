@@ -106,6 +106,13 @@ pub(crate) fn print_details(details: &Value, severity: &str, source: Option<&Sou
     details.len()
 }
 
+/// Says how many details an answer does not tell.
+pub(crate) fn print_left_out(facts: &Value) {
+    if let Some(count) = facts["left_out"].as_u64() {
+        say(format_args!("and {count} more"));
+    }
+}
+
 fn print_diagnostic(diagnostic: &Diagnostic, source: &SourceMap) {
     let color = if crate::ui::style::stderr_is_coloured() { Color::Always } else { Color::Never };
     say(format_args!("{}\n", render_human(diagnostic, source, color).trim_end_matches('\n')));

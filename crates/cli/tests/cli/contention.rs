@@ -91,11 +91,11 @@ fn commands_that_start_together_share_one_data_directory() {
 }
 
 #[test]
-fn a_process_that_leaves_waits_for_the_commands_it_serves() {
+fn commands_outlive_the_process_that_serves_them() {
     let home = Home::new();
     home.write("a.json", many(3));
     for round in 0..4 {
-        // Each makes several requests; whichever serves the others is done before some of them are.
+        // Each makes several requests; whichever serves the others leaves before some of them are done.
         let children: Vec<_> = (0..8)
             .map(|index| {
                 let name = format!("s{round}-{index}");

@@ -43,6 +43,30 @@ fn what_is_no_file_or_too_much_of_one_is_told() {
 }
 
 #[test]
+fn a_pipe_is_not_waited_for_and_a_file_is_not_overwritten_unasked() {
+    let home = Home::new();
+    let pipe = home.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    for path in ["pipe", "."] {
+        let refused = home.run(&["upload-file", "--path", path]).exits(1);
+        assert!(refused.stderr.contains(&format!("`{path}` is no regular file")), "{}", refused.stderr);
+    }
+    home.write("small.bin", "new");
+    let file = home.json(&["upload-file", "--path", "small.bin"]);
+    home.write("mine.bin", "mine, and longer");
+    let download = ["download-file", text(&file, "id"), "--output"];
+    let refused = home.run(&[&download[..], &["mine.bin"]].concat()).exits(1);
+    assert!(refused.stderr.contains("`mine.bin` is there already"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: `--force` overwrites it"), "{}", refused.stderr);
+    let kept = || std::fs::read_to_string(home.path().join("mine.bin")).expect("a file");
+    assert_eq!(kept(), "mine, and longer");
+    home.run(&[&download[..], &["mine.bin", "--force"]].concat()).ok();
+    assert_eq!(kept(), "new");
+    home.run(&[&download[..], &["/dev/null"]].concat()).ok();
+}
+
+#[test]
 fn a_price_list_is_set_and_shown_as_a_whole() {
     let home = Home::new();
     let project = home.json(&["create-project", "--name", "p"]);

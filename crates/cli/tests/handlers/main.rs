@@ -8,6 +8,7 @@ mod common;
 
 mod boot;
 mod decisions;
+mod guests;
 mod kill;
 mod matrix;
 mod meanwhile;

@@ -7,7 +7,7 @@ use super::record::{FormationDoc, FormationRecord, TYPE};
 use crate::authorise::Question;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_iam::Srn;
-use formwork_model::{DiagnosticCode, Diagnostics, Json, Path, StackId};
+use formwork_model::{Diagnostic, DiagnosticCode, Diagnostics, Json, Path, StackId};
 use formwork_store::{DomainError, DomainTx, ListQuery};
 use std::collections::BTreeSet;
 
@@ -93,20 +93,26 @@ impl Control {
     }
 
     fn exposed(&self, record: FormationRecord) -> Result<Option<PurgedFormation>, ControlError> {
-        let Some(kept) = record.doc.outputs.as_ref().and_then(Json::as_object) else { return Ok(None) };
+        let Some(kept) = record.doc.outputs.as_ref() else { return Ok(None) };
         let (_, found) = self.check_template(&TemplateInput::Json(record.template(&self.key)?));
-        let outputs: BTreeSet<_> =
-            credential_outputs(&found).into_iter().filter(|name| kept.contains_key(name)).collect();
+        let outputs = credential_outputs(&found, kept);
         let busy = record.doc.pending.is_some();
         let exposed = PurgedFormation { id: record.id, name: record.doc.name, outputs, busy };
         Ok((!exposed.outputs.is_empty()).then_some(exposed))
     }
 }
 
-/// The outputs of a template that name credentials.
-pub(super) fn credential_outputs(found: &Diagnostics) -> BTreeSet<String> {
-    let exposed = found.errors().filter(|diagnostic| diagnostic.code == DiagnosticCode::ExposedCredential);
-    exposed.filter_map(|diagnostic| output_at(&diagnostic.path)).collect()
+/// The outputs, of those that a formation kept, that name credentials by what was found in its template:
+/// all of them, if not all that was found is told.
+pub(super) fn credential_outputs(found: &Diagnostics, kept: &Json) -> BTreeSet<String> {
+    let kept = kept.as_object().into_iter().flat_map(serde_json::Map::keys);
+    if found.left_out() > 0 {
+        return kept.cloned().collect();
+    }
+    let is_exposed = |found: &&Diagnostic| found.code == DiagnosticCode::ExposedCredential;
+    let exposed: BTreeSet<_> =
+        found.errors().filter(is_exposed).filter_map(|found| output_at(&found.path)).collect();
+    kept.filter(|name| exposed.contains(*name)).cloned().collect()
 }
 
 fn output_at(path: &Path) -> Option<String> {
@@ -137,4 +143,27 @@ fn purge(tx: &mut dyn DomainTx, formation: &PurgedFormation) -> Result<(), Domai
     }
     doc.outputs = doc.outputs.map(|outputs| without(outputs, &formation.outputs));
     tx.update(doc.change(&formation.id, Some(object.version))).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(count: usize) -> Diagnostics {
+        let exposed = |number: usize| {
+            let path = Path::of(["outputs", &format!("Out{number}")]);
+            Diagnostic::error(DiagnosticCode::ExposedCredential, path, "exposed")
+        };
+        let mut found = Diagnostics::default();
+        found.extend((0..count).map(exposed));
+        found
+    }
+
+    #[test]
+    fn an_output_is_a_credential_where_the_template_says_so_or_may_say_so() {
+        let kept = serde_json::json!({ "Out0": "a", "Fine": "b" });
+        assert_eq!(credential_outputs(&found(2), &kept), ["Out0".to_owned()].into());
+        let all = credential_outputs(&found(Diagnostics::MOST + 1), &kept);
+        assert_eq!(all, ["Fine".to_owned(), "Out0".to_owned()].into());
+    }
 }

@@ -33,10 +33,8 @@ pub struct ValidateFormation {
 pub struct Validation {
     /// Whether it may be deployed.
     pub valid: bool,
-    /// What forbids it.
-    pub errors: Vec<Diagnostic>,
-    /// What is worth a look.
-    pub warnings: Vec<Diagnostic>,
+    /// What forbids it, and what is worth a look.
+    pub found: Diagnostics,
 }
 
 impl Control {
@@ -51,22 +49,18 @@ impl Control {
         p: &Principal,
         request: &ValidateFormation,
     ) -> Result<Validation, ControlError> {
-        let (template, found) = self.check_sent(&request.template).await;
-        let mut errors: Vec<_> = found.errors().cloned().collect();
-        let mut warnings: Vec<_> = found.warnings().cloned().collect();
+        let (template, mut found) = self.check_sent(&request.template).await;
         let supplied = supplied(request.parameters.as_ref(), false);
-        if let (true, Some(template), Some(_)) = (errors.is_empty(), &template, &request.parameters) {
-            errors.extend(invalid_parameters(template, &supplied));
-            errors.extend(missing_parameters(template, &supplied));
-            warnings.extend(unknown_parameters(template, &supplied));
+        if let (false, Some(template), Some(_)) = (found.has_errors(), &template, &request.parameters) {
+            found.extend(invalid_parameters(template, &supplied));
+            found.extend(missing_parameters(template, &supplied));
+            found.extend(unknown_parameters(template, &supplied));
         }
         let is_template = template.is_some();
-        if let (true, Some(template)) = (errors.is_empty(), template) {
-            let found = self.ask_about(p, template, &supplied).await?;
-            errors.extend(found.errors().cloned());
-            warnings.extend(found.warnings().cloned());
+        if let (false, Some(template)) = (found.has_errors(), template) {
+            self.ask_about(p, template, &supplied, &mut found).await?;
         }
-        Ok(Validation { valid: is_template && errors.is_empty(), errors, warnings })
+        Ok(Validation { valid: is_template && !found.has_errors(), found })
     }
 
     /// What handlers, and the rules with the parameters' values, say of a template that is valid so
@@ -76,18 +70,17 @@ impl Control {
         p: &Principal,
         template: Template,
         supplied: &Supplied,
-    ) -> Result<Diagnostics, ControlError> {
+        found: &mut Diagnostics,
+    ) -> Result<(), ControlError> {
         let mut prepared = Prepared { template, warnings: Vec::new() };
         let key = StackKey::new("".into(), UNNAMED);
         let desired = match self.lower(&mut prepared, supplied, UNBORN.into(), key, false) {
             Ok(desired) => desired,
             Err(error) => {
-                let mut found = Diagnostics::default();
                 found.extend(error.diagnostics);
-                return Ok(found);
+                return Ok(());
             }
         };
-        let mut found = Diagnostics::default();
         found.extend(taken_from_the_project(&desired));
         let takes_handlers = desired.stacks.iter().flat_map(|stack| &stack.resources).any(|resource| {
             let rules = self.catalog.get(&resource.type_name);
@@ -96,10 +89,10 @@ impl Control {
         });
         if takes_handlers && !self.may_call_handlers(p).await? {
             found.push(Diagnostic::warning(DiagnosticCode::HandlerNotAsked, Path::root(), NOT_ASKED));
-            return Ok(found);
+            return Ok(());
         }
         found.extend(self.ask_handlers(p, &desired).await?.iter().cloned());
-        Ok(found)
+        Ok(())
     }
 
     /// Whether the principal may validate, or do what begins with it, in any project.

@@ -8,10 +8,11 @@ use crate::authorise::Question;
 use crate::operations::OperationView;
 use crate::{Control, ControlError, Principal, TemplateInput};
 use formwork_iam::Srn;
-use formwork_model::{Failure, Json, OperationId, ProjectId, Row, RowStatus, StackId, Timestamp};
+use formwork_model::{
+    Diagnostics, Failure, Json, OperationId, ProjectId, Row, RowStatus, StackId, Timestamp,
+};
 use formwork_platform::page_where;
 use formwork_store::{ListQuery, Page, StoredObject};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A formation, safe to show.
@@ -190,7 +191,9 @@ impl Control {
         if let Some(readable) = self.masked_templates.get(&record.id, record.version) {
             return Ok(readable);
         }
-        let (template, credentials) = self.readable(record.template(&self.key)?);
+        let (template, found) = self.readable(record.template(&self.key)?);
+        let outputs = record.doc.outputs.as_ref();
+        let credentials = outputs.map(|outputs| credential_outputs(&found, outputs)).unwrap_or_default();
         let readable = Arc::new(Readable { template: Arc::new(template), credentials });
         let bytes = record.doc.template.as_ref().map_or(0, |sealed| sealed.as_str().len());
         self.masked_templates.put(&record.id, record.version, &readable, bytes);
@@ -203,10 +206,10 @@ impl Control {
         self.readable(template).0
     }
 
-    /// A stored template with its declared credentials masked, and the outputs that are credentials.
-    fn readable(&self, template: Json) -> (Json, BTreeSet<String>) {
+    /// A stored template with its declared credentials masked, and what is found in it.
+    fn readable(&self, template: Json) -> (Json, Diagnostics) {
         let (template, found) = self.check_template(&TemplateInput::Json(template));
         let masked = template.map_or(Json::Null, |template| template.credentials_masked(&*self.catalog));
-        (masked, credential_outputs(&found))
+        (masked, found)
     }
 }

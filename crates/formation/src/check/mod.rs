@@ -17,6 +17,7 @@ use crate::template::{Declaration, Parameter};
 use crate::{Document, Template};
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Diagnostics, Json, Label, Path, SourceNode, Span, Suggest,
+    name_problem,
 };
 use indexmap::IndexMap;
 use serde_json::Map;
@@ -133,8 +134,8 @@ impl Checker<'_> {
         let text = name.as_str();
         let message = if text.trim().is_empty() {
             format!("The name of {what} must not be empty")
-        } else if text.chars().any(char::is_control) {
-            format!("The name of {what} must have no control characters")
+        } else if let Some(problem) = name_problem(text) {
+            format!("The name of {what} {problem}")
         } else if text.chars().count() > LONGEST_NAME {
             format!("The name of {what} can have {LONGEST_NAME} characters at most")
         } else {

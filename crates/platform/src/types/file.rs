@@ -3,7 +3,7 @@
 
 use crate::{
     Act, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal, RestRoute,
-    UpdateMode, rest::delete_bytes, scene::Scene, tags,
+    UpdateMode, node::GAP, rest::delete_bytes, scene::Scene, tags,
 };
 use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, StoredObject, UniqueKey};
@@ -93,6 +93,12 @@ impl PlatformType for File {
             let message = "`filename` must be a name without `/`: directories stand in `prefix`";
             findings.error(DiagnosticCode::InvalidValue, Path::of(["filename"]), message);
         }
+        let content_type = properties.member("content_type").and_then(Node::known_text);
+        let is_seen = |letter: char| letter == ' ' || letter == GAP || letter.is_ascii_graphic();
+        if content_type.is_some_and(|text| !text.chars().all(is_seen)) {
+            let message = "`content_type` must be printable ASCII: it is sent as a header";
+            findings.error(DiagnosticCode::InvalidValue, Path::of(["content_type"]), message);
+        }
         super::check_least(properties, "size", 0, &Path::root(), findings);
         let metadata = properties.member("metadata").and_then(Node::text);
         if metadata.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()) {
@@ -100,6 +106,10 @@ impl PlatformType for File {
             findings.error(DiagnosticCode::InvalidValue, Path::of(["metadata"]), message);
         }
         tags::check(properties, findings);
+    }
+
+    fn names(&self) -> &'static [&'static str] {
+        &["prefix", "filename"]
     }
 
     fn public(&self) -> &'static [&'static str] {

@@ -2,7 +2,7 @@
 
 use crate::world::{World, caller, id_of, list_of, provider, wire};
 use formwork_model::{ClientToken, Json, ProjectId, TypeName, WireCode};
-use formwork_platform::{RestList, UpdateMode};
+use formwork_platform::{PlatformError, RestList, UpdateMode};
 use formwork_store::Page;
 use serde_json::json;
 
@@ -158,11 +158,12 @@ async fn unknown_and_missing_fields_are_refused_by_name() {
     let expected = (WireCode::ValidationFailed, "Unknown field(s): nmae, createdAt");
     let (code, message, meta) = wire(&refused);
     assert_eq!((code, message), expected);
-    assert_eq!(meta, json!({ "unknownFields": ["nmae", "createdAt"] }));
+    assert_eq!(meta["unknownFields"], json!(["nmae", "createdAt"]));
+    assert_eq!(meta["missingFields"], json!(["name"]));
     let refused = world.rest_create("webhook", json!({ "name": "w" })).await.expect_err("missing");
     let (code, message, meta) = wire(&refused);
     assert_eq!((code, message), (WireCode::ValidationFailed, "Missing required field(s): url, events"));
-    assert_eq!(meta, json!({ "missingFields": ["url", "events"] }));
+    assert_eq!((&meta["missingFields"], &meta["unknownFields"]), (&json!(["url", "events"]), &Json::Null));
     let refused = world.rest_create("memory", json!([])).await.expect_err("no object");
     assert_eq!(wire(&refused).1, "The request body must be a JSON object");
 }
@@ -187,6 +188,71 @@ async fn wrong_types_come_with_their_places() {
     let (code, message, meta) = wire(&refused);
     assert_eq!((code, message), (WireCode::ValidationFailed, "`name` must be a string"));
     insta::assert_json_snapshot!(meta);
+}
+
+fn details(refused: &PlatformError) -> Vec<String> {
+    let meta = wire(refused).2;
+    let details = meta["details"].as_array().expect("details").iter();
+    details.map(|detail| detail["message"].as_str().expect("a message").to_owned()).collect()
+}
+
+#[tokio::test]
+async fn all_that_is_wrong_with_a_body_is_told_at_once() {
+    let world = World::new();
+    let body = json!({ "nmae": "w", "name": 1, "events": ["no event"] });
+    let refused = world.rest_create("webhook", body).await.expect_err("wrong in many ways");
+    assert_eq!(wire(&refused).1, "Unknown field(s): nmae");
+    let told = details(&refused).join("\n");
+    for problem in
+        ["Unknown webhook field 'nmae'", "`name` must be a string", "`url` is required", "events[0]"]
+    {
+        assert!(told.contains(problem), "{told}");
+    }
+    let body = json!({ "name": 1, "url": "nowhere", "events": ["*"] });
+    let refused = world.rest_create("webhook", body).await.expect_err("a type and an address");
+    assert_eq!(details(&refused).len(), 2, "{:?}", details(&refused));
+    let made = world.rest_made("memory", json!({ "name": "m" })).await;
+    let body = json!({ "description": 1, "tags": "a" });
+    let refused = world.rest_update("memory", id_of(&made), body, UpdateMode::Put, None).await;
+    let told = details(&refused.expect_err("no name, and wrong types"));
+    assert_eq!(told.len(), 3, "{told:?}");
+}
+
+#[tokio::test]
+async fn what_is_told_of_a_body_quotes_no_secret() {
+    let world = World::new();
+    let headers = json!({ "Authorization": "Bearer {{canary-3141}}" });
+    let body = json!({ "type": "mcp", "mcp": { "url": "https://x.test", "headers": headers } });
+    let refused = world.rest_create("tool", body).await.expect_err("no name, and a token that is none");
+    assert_eq!(wire(&refused).1, "Missing required field(s): name");
+    assert!(details(&refused).len() >= 2, "{refused:?}");
+    assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");
+}
+
+#[tokio::test]
+async fn names_that_people_read_have_nothing_in_them_that_is_not_seen() {
+    let world = World::new();
+    for name in ["m\u{202e}x", "m\u{200b}", " m", "m\n"] {
+        let refused = world.rest_create("memory", json!({ "name": name })).await.expect_err("not seen");
+        let (code, message, meta) = wire(&refused);
+        assert_eq!(code, WireCode::ValidationFailed);
+        assert!(message.starts_with("`name` must not "), "{message}");
+        assert!(message.contains("character "), "{message}");
+        assert_eq!(meta["details"][0]["path"], "name");
+    }
+    let made = world.rest_made("memory", json!({ "name": "ein Gedächtnis 漢字" })).await;
+    let renamed = json!({ "name": "m\u{feff}" });
+    let refused = world.rest_update("memory", id_of(&made), renamed, UpdateMode::Patch, None).await;
+    assert!(wire(&refused.expect_err("not seen")).1.contains("U+FEFF"));
+    for (field, text) in
+        [("filename", "a\r\nb.txt"), ("prefix", "/a\n"), ("content_type", "text/plain\r\nX-Evil: 1")]
+    {
+        let refused = world.rest_create("file", json!({ field: text })).await.expect_err("no header");
+        assert!(wire(&refused).1.starts_with(&format!("`{field}` must ")), "{refused:?}");
+    }
+    let titled = json!({ "content": "c", "title": "t\u{2066}" });
+    world.rest_create("document", titled).await.expect_err("not seen");
+    world.rest_made("file", json!({ "content_type": "text/plain; charset=utf-8" })).await;
 }
 
 #[tokio::test]

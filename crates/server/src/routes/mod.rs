@@ -146,12 +146,9 @@ fn fields(
     };
     let unknown: Vec<&str> =
         members.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
-    if !unknown.is_empty() {
-        return Err(ApiFailure::unknown_fields(&unknown));
-    }
     let lacks = |name: &&str| members.get(*name).is_none_or(Json::is_null);
     let missing: Vec<&str> = required.iter().copied().filter(lacks).collect();
-    if missing.is_empty() { Ok(members) } else { Err(ApiFailure::missing_fields(&missing)) }
+    ApiFailure::of_fields(&unknown, &missing).map_or(Ok(members), Err)
 }
 
 /// The id in a path. One that is not even text names nothing.

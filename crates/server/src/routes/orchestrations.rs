@@ -36,11 +36,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-/// An orchestration of which only the graph must be there.
+/// An orchestration of which only the graph must be there. Any value will do: what is wrong with one is
+/// what the answer tells, not a reason to refuse the question. Only the project decides who may ask.
 fn body() -> Json {
     let mut body = openapi_schemas().shift_remove("orchestration").map(|all| all.create).unwrap_or_default();
     if let Some(properties) = body["properties"].as_object_mut() {
         properties.retain(|name, _| FIELDS.contains(&name.as_str()));
+        let checked = properties.iter_mut().filter(|(name, _)| *name != "project_id");
+        for (_, schema) in checked {
+            if let Some(schema) = schema.as_object_mut() {
+                schema.retain(|keyword, _| keyword == "description");
+            }
+        }
     }
     body["required"] = serde_json::json!(REQUIRED);
     body

@@ -50,6 +50,26 @@ async fn a_trigger_is_fired_by_whoever_may_and_with_what_they_say() {
 }
 
 #[tokio::test]
+async fn of_very_many_mistakes_the_first_are_told_and_the_others_counted() {
+    let world = World::new().await;
+    let node = |number: usize| json!({ "id": format!("n{number}"), "type": "no such type" });
+    let nodes: Vec<_> = (0..900).map(node).collect();
+    let reply = world.post("/orchestrations/validate", json!({ "nodes": nodes, "edges": [] })).await;
+    let errors = reply.body["errors"].as_array().expect("errors").len();
+    let left_out = reply.body["left_out"].as_u64().expect("how many more");
+    assert_eq!((errors, left_out >= 800), (100, true), "{left_out}");
+    let whole = json!({ "name": "o", "nodes": nodes, "edges": [] });
+    let refused = world.post("/orchestrations", whole).await;
+    assert_eq!(refused.meta()["details"].as_array().map(Vec::len), Some(100), "{}", refused.text);
+    assert!(refused.meta()["left_out"].as_u64().is_some_and(|count| count >= 800));
+    let long = "x".repeat(50_000);
+    let edges = json!([{ "from": long, "to": "a" }]);
+    let nodes = json!([{ "id": "a", "type": "human" }]);
+    let reply = world.post("/orchestrations/validate", json!({ "nodes": nodes, "edges": edges })).await;
+    assert!(reply.text.len() < 3_000, "{} bytes", reply.text.len());
+}
+
+#[tokio::test]
 async fn a_graph_is_checked_without_making_anything() {
     let world = World::new().await;
     let good = json!({ "nodes": [{ "id": "a", "type": "human" }], "edges": [] });

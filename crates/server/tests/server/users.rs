@@ -141,11 +141,13 @@ async fn what_is_no_good_name_or_password_is_refused_in_words() {
         ("ada", "short", "`password` must have at least 8 characters"),
         ("ada", "with\u{7}bell!", "`password` must not have control characters"),
         ("ada-lovelace", "Ada-Lovelace", "`password` must not be the user's name"),
+        (" ada", PASSWORD, "`username` must not begin or end with white space (character 1)"),
         (
-            " ada",
+            "a\u{202e}da",
             PASSWORD,
-            "`username` must have 1 to 64 characters, none of them a control character, and no space at its ends",
+            "`username` must not have control or invisible characters (U+202E, character 2)",
         ),
+        (" ", PASSWORD, "`username` must have 1 to 64 characters"),
     ] {
         let reply = world.post("/users", json!({ "username": username, "password": password })).await;
         assert_eq!((reply.outcome(), reply.message()), ((400, "VALIDATION_FAILED"), message));

@@ -114,6 +114,10 @@ impl PlatformType for Document {
         check_chunks(properties, findings);
     }
 
+    fn names(&self) -> &'static [&'static str] {
+        &["path", "filename", "title"]
+    }
+
     fn public(&self) -> &'static [&'static str] {
         &["path", "chunk_strategy", "chunk_size", "chunk_overlap"]
     }
