@@ -25,6 +25,8 @@ pub(crate) enum Exit {
     Changes,
     /// `pkl format`: a file is formatted otherwise.
     Unformatted,
+    /// `pkl test`: examples were written, or a module can't be evaluated.
+    Untested,
     /// Interrupted.
     Interrupted,
 }
@@ -35,7 +37,7 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Interrupted => 130,
-            Self::Changes => 10,
+            Self::Changes | Self::Untested => 10,
             Self::Unformatted => 11,
             Self::Invalid if soat => 0,
             _ if soat => 1,

@@ -319,7 +319,10 @@ fn refused(what: &str, uri: &str, error: &ReadError) -> Failure {
         ),
         ReadError::NotFound => format!("Cannot find {what} `{uri}`."),
         ReadError::NotGlobbable => return glob::refused(uri, error),
-        ReadError::Failed(reason) => format!("I/O error loading {what} `{uri}`.\n{reason}"),
+        ReadError::Failed(reason) => format!(
+            "I/O error {} {what} `{uri}`.\n{reason}",
+            if what == "module" { "loading" } else { "reading" }
+        ),
         ReadError::InvalidUri(_) => {
             let what = if what == "module" { "Module" } else { "Resource" };
             format!("{what} URI `{uri}` has invalid syntax.")

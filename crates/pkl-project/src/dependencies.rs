@@ -1,9 +1,9 @@
 //! Dependency notation (`@name/path`) in a project and in packages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pkl_core::ErrorCode;
 use pkl_core::host::{Dependencies, ReadError};
@@ -25,6 +25,8 @@ pub struct ProjectDependencies {
     locals: HashMap<CanonicalId, Project>,
     lockfile: OnceLock<Result<Lockfile, ReadError>>,
     warnings: Option<WarningSink>,
+    /// The dependencies that were warned of: once each.
+    warned: Mutex<HashSet<String>>,
 }
 
 /// Where the files of a dependency are.
@@ -61,7 +63,14 @@ impl ProjectDependencies {
         if let Some(project) = &project {
             collect_locals(project, &mut locals);
         }
-        Self { packages, project, locals, lockfile: OnceLock::new(), warnings: None }
+        Self {
+            packages,
+            project,
+            locals,
+            lockfile: OnceLock::new(),
+            warnings: None,
+            warned: Mutex::default(),
+        }
     }
 
     /// Tells `sink` which local dependencies a mirror answers for.
@@ -153,12 +162,17 @@ impl ProjectDependencies {
             return Err(told(ErrorCode::NotFound, message, None));
         };
         if matches!(declared, Declared::Local(_)) && self.packages.replaces_local(name, &id) {
-            if let Some(warn) = &self.warnings {
-                warn(name);
-            }
+            self.warn(name);
             return Ok(format!("{id}#"));
         }
         self.resolved(&id)
+    }
+
+    fn warn(&self, name: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(warn), true) = (&self.warnings, warned.insert(name.to_owned())) {
+            warn(name);
+        }
     }
 
     fn resolved(&self, id: &PackageId) -> Result<String, ReadError> {

@@ -16,7 +16,8 @@ pub(crate) use formation::{
     ValidateFormation,
 };
 pub(crate) use pkl::{
-    Assignment, Pkl, PklAnalyze, PklEval, PklFormat, PklHost, PklImports, PklUnsupported, TraceMode,
+    Assignment, ExternalReader, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports,
+    PklProject, PklProjects, PklResolve, PklTest, TraceMode,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
@@ -198,7 +199,7 @@ pub(crate) enum Static {
     FormationSchema,
     /// Draw a template's dependency graph
     Graph(Graph),
-    /// Evaluate, analyse and format Pkl modules
+    /// Evaluate, test, analyse and format Pkl modules, and work on Pkl projects
     #[command(subcommand)]
     Pkl(Pkl),
     /// Save a server and a token under a profile's name

@@ -15,6 +15,22 @@ pub(crate) enum Pkl {
     Analyze(PklAnalyze),
     /// Format modules, or check how they are formatted
     Format(PklFormat),
+    /// Run test modules
+    Test(Box<PklTest>),
+    /// Work on projects
+    #[command(subcommand)]
+    Project(PklProjects),
+    /// Download packages into the package cache
+    DownloadPackage(Box<PklDownload>),
+    /// Answer another evaluator's reads of `libext:` and imports of `formae:`, as its external reader
+    Reader,
+}
+
+/// What can be done with projects.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PklProjects {
+    /// Choose the versions of projects' dependencies and write them to `PklProject.deps.json`
+    Resolve(Box<PklResolve>),
 }
 
 /// What can be found out about modules.
@@ -43,7 +59,56 @@ pub(crate) struct PklEval {
     #[command(flatten)]
     pub(crate) host: PklHost,
     #[command(flatten)]
-    pub(crate) unsupported: PklUnsupported,
+    pub(crate) project: PklProject,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklTest {
+    /// Test modules; if there are none, those that the project names
+    #[arg(value_name = "MODULE")]
+    pub(crate) modules: Vec<String>,
+    /// The format that modules see as the one asked for
+    #[arg(short, long, value_name = "FORMAT", hide = true)]
+    pub(crate) format: Option<String>,
+    /// Write reports in the format of JUnit into this directory
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) junit_reports: Option<PathBuf>,
+    /// Write one report on all modules instead of one for each
+    #[arg(long)]
+    pub(crate) junit_aggregate_reports: bool,
+    /// What that report is called
+    #[arg(long, value_name = "NAME")]
+    pub(crate) junit_aggregate_suite_name: Option<String>,
+    /// Write the files of expected examples anew
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+    #[command(flatten)]
+    pub(crate) project: PklProject,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklResolve {
+    /// Directories of projects; if there are none, the project of the working directory
+    #[arg(value_name = "DIRECTORY")]
+    pub(crate) directories: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklDownload {
+    /// URIs of packages
+    #[arg(value_name = "PACKAGE", required = true)]
+    pub(crate) packages: Vec<String>,
+    /// Leave out what the packages depend on
+    #[arg(long)]
+    pub(crate) no_transitive: bool,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+    #[command(flatten)]
+    pub(crate) project: PklProject,
 }
 
 #[derive(Debug, Args)]
@@ -56,7 +121,7 @@ pub(crate) struct PklImports {
     #[command(flatten)]
     pub(crate) host: PklHost,
     #[command(flatten)]
-    pub(crate) unsupported: PklUnsupported,
+    pub(crate) project: PklProject,
 }
 
 /// Which modules, and how to print.
@@ -100,18 +165,49 @@ pub(crate) struct PklHost {
     /// How many seconds a module may take
     #[arg(short, long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
-    /// Evaluate although there is a `PklProject`, and without it
+    /// The directory that downloaded packages are kept in [default: `~/.pkl/cache`]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) cache_dir: Option<PathBuf>,
+    /// Keep downloaded packages nowhere
     #[arg(long)]
-    pub(crate) no_project: bool,
-    /// Keep no packages; none are kept
-    #[arg(long, hide = true)]
-    no_cache: bool,
-    /// Leave the settings of a `PklProject` out; they are never used
-    #[arg(long, hide = true)]
-    omit_project_settings: bool,
+    pub(crate) no_cache: bool,
+    /// Trust only the certificate authorities in this file or directory (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) ca_certificates: Vec<PathBuf>,
+    /// The HTTP proxy that requests go through
+    #[arg(long, value_name = "URL")]
+    pub(crate) http_proxy: Option<String>,
+    /// Hosts that are reached without the proxy, separated by commas
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) http_no_proxy: Option<Vec<String>>,
+    /// Ask for URLs that begin with TO instead of those that begin with FROM (repeatable)
+    #[arg(long, value_name = "FROM=TO", value_parser = rewrite)]
+    pub(crate) http_rewrite: Vec<(String, String)>,
+    /// Say where packages come from
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// How `trace` prints
     #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide = true)]
     pub(crate) trace_mode: TraceMode,
+    /// A process that reads the modules of a scheme (repeatable)
+    #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
+    pub(crate) external_module_reader: Vec<ExternalReader>,
+    /// A process that reads the resources of a scheme (repeatable)
+    #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
+    pub(crate) external_resource_reader: Vec<ExternalReader>,
+    /// Take `formae` packages from where their URIs say instead of from this program
+    #[arg(long)]
+    pub(crate) no_mirror: bool,
+    // Taken so that it can be refused by name.
+    #[arg(long, hide = true)]
+    settings: Option<String>,
+}
+
+impl PklHost {
+    /// The first flag that the official command line has and this one refuses.
+    pub(crate) fn refused(&self) -> Option<&'static str> {
+        self.settings.as_ref().map(|_| "--settings")
+    }
 }
 
 /// How `trace` prints.
@@ -124,45 +220,18 @@ pub(crate) enum TraceMode {
     Pretty,
 }
 
-/// Flags that the official command line has and this one refuses.
+/// Which project modules are evaluated in.
 #[derive(Debug, Args)]
-pub(crate) struct PklUnsupported {
-    #[arg(long, hide = true)]
-    cache_dir: Option<String>,
-    #[arg(long, hide = true)]
-    settings: Option<String>,
-    #[arg(long, hide = true)]
-    ca_certificates: Option<String>,
-    #[arg(long, hide = true)]
-    http_proxy: Option<String>,
-    #[arg(long, hide = true)]
-    http_no_proxy: Option<String>,
-    #[arg(long, hide = true)]
-    http_rewrite: Option<String>,
-    #[arg(long, hide = true)]
-    external_module_reader: Option<String>,
-    #[arg(long, hide = true)]
-    external_resource_reader: Option<String>,
-    #[arg(long, hide = true)]
-    project_dir: Option<String>,
-}
-
-impl PklUnsupported {
-    /// The first flag that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let flags = [
-            ("--cache-dir", &self.cache_dir),
-            ("--settings", &self.settings),
-            ("--ca-certificates", &self.ca_certificates),
-            ("--http-proxy", &self.http_proxy),
-            ("--http-no-proxy", &self.http_no_proxy),
-            ("--http-rewrite", &self.http_rewrite),
-            ("--external-module-reader", &self.external_module_reader),
-            ("--external-resource-reader", &self.external_resource_reader),
-            ("--project-dir", &self.project_dir),
-        ];
-        flags.into_iter().find_map(|(flag, value)| value.is_some().then_some(flag))
-    }
+pub(crate) struct PklProject {
+    /// The directory of the project [default: the nearest one above the working directory]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) project_dir: Option<PathBuf>,
+    /// Leave the settings of the `PklProject` out
+    #[arg(long)]
+    pub(crate) omit_project_settings: bool,
+    /// Evaluate without a project
+    #[arg(long)]
+    pub(crate) no_project: bool,
 }
 
 #[derive(Debug, Args)]
@@ -189,6 +258,42 @@ pub(crate) struct PklFormat {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: Option<String>,
+}
+
+/// A scheme, and the words of the command that starts its reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExternalReader {
+    pub(crate) scheme: String,
+    pub(crate) executable: String,
+    pub(crate) arguments: Vec<String>,
+}
+
+/// Parses `SCHEME=COMMAND`, whose words are as a shell's.
+fn external_reader(text: &str) -> Result<ExternalReader, String> {
+    let (scheme, command) = text.split_once('=').ok_or("a reader is written `SCHEME=COMMAND`")?;
+    let starts = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+    let goes_on = |next: char| next.is_ascii_alphanumeric() || matches!(next, '+' | '-' | '.');
+    if !starts || !scheme.chars().all(goes_on) {
+        return Err(format!("`{scheme}` is no scheme of URIs"));
+    }
+    let words = shlex::split(command).ok_or("the command has a quote that does not end")?;
+    let mut words = words.into_iter();
+    let executable = words.next().ok_or("a reader needs a command")?;
+    Ok(ExternalReader { scheme: scheme.to_owned(), executable, arguments: words.collect() })
+}
+
+/// Parses `FROM=TO`.
+fn rewrite(text: &str) -> Result<(String, String), String> {
+    let (from, to) = text.split_once('=').ok_or("a rewrite is written `FROM=TO`")?;
+    for side in [from, to] {
+        let host = side.strip_prefix("https://").or_else(|| side.strip_prefix("http://"));
+        if !host.is_some_and(|host| host.ends_with('/') && !host.starts_with('/')) {
+            return Err(format!(
+                "`{side}` must begin with `http://` or `https://`, have a host and end with `/`"
+            ));
+        }
+    }
+    Ok((from.to_owned(), to.to_owned()))
 }
 
 /// Parses `NAME=VALUE`, or a bare `NAME`.

@@ -35,7 +35,10 @@ fn print_hint(hint: Option<&str>) {
 
 /// Prints why a `pkl` command could not do one thing of several.
 pub(crate) fn print_pkl(error: &PklError) {
-    print_causes(error);
+    match error {
+        PklError::Evaluation(error) => print_evaluation(error),
+        error => print_causes(error),
+    }
     print_hint(error.hint());
 }
 

@@ -35,6 +35,9 @@ fn each_family_and_its_main_commands_have_help() {
         "pkl eval -h",
         "pkl analyze imports -h",
         "pkl format -h",
+        "pkl test -h",
+        "pkl project resolve -h",
+        "pkl download-package -h",
     ] {
         let arguments: Vec<_> = line.split(' ').collect();
         let ran = home.run(&arguments).ok();

@@ -123,15 +123,9 @@ fn what_is_not_supported_is_refused_by_name() {
     let home = home();
     home.write("birds.zip", "PK");
     for line in [
-        "eval --cache-dir d bird.pkl",
         "eval --settings s.pkl bird.pkl",
-        "eval --http-proxy http://localhost:1 bird.pkl",
-        "eval --external-module-reader birds=fly bird.pkl",
-        "eval --project-dir . bird.pkl",
         "eval --trace-mode pretty bird.pkl",
         "eval --module-path birds.zip bird.pkl",
-        "eval package://example.com/birds@1.0.0#/bird.pkl",
-        "eval @birds/bird.pkl",
         "analyze imports -",
         "format --grammar-version 1 bird.pkl",
     ] {
@@ -139,9 +133,6 @@ fn what_is_not_supported_is_refused_by_name() {
         assert!(ran.stderr.contains("is not supported"), "{line}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{line}");
     }
-    home.write("PklProject", "amends \"pkl:Project\"\n");
-    assert!(pkl(&home, &["eval", "bird.pkl"]).exits(1).stderr.contains("--no-project"));
-    pkl(&home, &["eval", "--no-project", "bird.pkl"]).ok();
 }
 
 #[test]

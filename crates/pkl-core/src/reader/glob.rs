@@ -280,6 +280,8 @@ pub(super) fn refused(uri: &str, error: &ReadError) -> Failure {
             let scheme = uri::scheme(uri).unwrap_or_default();
             format!("Cannot expand glob pattern `{uri}` because scheme `{scheme}` is not globbable.")
         }
+        ReadError::Failed(reason) => format!("I/O error resolving glob pattern `{uri}`.\n{reason}"),
+        ReadError::Told { message, .. } => message.clone(),
         other => format!("Cannot expand glob pattern `{uri}`: {other}"),
     };
     Raised::new(error.code(), message)

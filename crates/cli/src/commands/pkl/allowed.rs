@@ -4,9 +4,9 @@
 use super::PklError;
 use pkl_core::reader::Allowed;
 
-/// What resources may begin with if nothing is said.
-const RESOURCES: [&str; 7] =
-    ["prop:", "env:", "file:", "modulepath:", "package:", "projectpackage:", "https:"];
+/// What resources may begin with if nothing is said. `libext:` calls functions of the program itself.
+const RESOURCES: [&str; 8] =
+    ["prop:", "env:", "file:", "modulepath:", "package:", "projectpackage:", "https:", "libext:"];
 
 /// Which modules may be loaded.
 ///
@@ -16,14 +16,20 @@ pub(super) fn modules(patterns: Option<&[String]>) -> Result<Allowed, PklError> 
     patterns.map_or(Ok(Allowed::All), |patterns| allowed("--allowed-modules", patterns))
 }
 
-/// Which resources may be read.
+/// Which resources may be read. If nothing is said, those of external readers too, given by their schemes.
 ///
 /// # Errors
 /// A pattern isn't one.
-pub(super) fn resources(patterns: Option<&[String]>) -> Result<Allowed, PklError> {
+pub(super) fn resources<'a>(
+    patterns: Option<&[String]>,
+    schemes: impl Iterator<Item = &'a String>,
+) -> Result<Allowed, PklError> {
     match patterns {
         Some(patterns) => allowed("--allowed-resources", patterns),
-        None => Ok(Allowed::Prefixes(RESOURCES.map(str::to_owned).to_vec())),
+        None => {
+            let external = schemes.map(|scheme| format!("{scheme}:"));
+            Ok(Allowed::Prefixes(RESOURCES.map(str::to_owned).into_iter().chain(external).collect()))
+        }
     }
 }
 

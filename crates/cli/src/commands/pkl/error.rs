@@ -9,6 +9,42 @@ pub(crate) enum PklError {
     /// A module can't be evaluated.
     #[error("{0}")]
     Evaluation(#[from] Box<pkl_core::Error>),
+    /// A project can't be loaded.
+    #[error("{0}")]
+    Project(pkl_project::LoadError),
+    /// There is no project where one was expected.
+    #[error("{0}")]
+    NoProject(String),
+    /// A package can't be had.
+    #[error("{0}")]
+    Package(Box<pkl_project::PackageError>),
+    /// A test module can't be tested.
+    #[error("{0}")]
+    Test(pkl_test::RunError),
+    /// There is nothing to test.
+    #[error("no test modules are named, neither as arguments nor in the `tests` of a project")]
+    NoTests,
+    /// Several packages can't be had.
+    #[error("Failed to download some packages.{}", each(.0))]
+    Downloads(Vec<(pkl_project::PackageId, pkl_project::PackageError)>),
+    /// There is nothing that downloaded packages could be kept in.
+    #[error("Cannot download packages because no cache directory is specified.")]
+    NoCache,
+    /// A project's dependencies can't be resolved.
+    #[error("{0}")]
+    Resolve(Box<pkl_project::ResolveError<pkl_project::PackageError>>),
+    /// A dependency that isn't there.
+    #[error("{0}")]
+    Dependency(pkl_core::host::ReadError),
+    /// The evaluator that is read for can't be answered.
+    #[error("{0}")]
+    Serve(pkl_external::ServeError),
+    /// The certificate authorities can't be read.
+    #[error("{0}")]
+    Authorities(#[from] pkl_http::OptionsError),
+    /// The proxy isn't one.
+    #[error("{0}")]
+    Proxy(#[from] pkl_http::ProxyError),
     /// Something of the official command line that there isn't here.
     #[error("{what} is not supported")]
     Unsupported { what: String, hint: Option<&'static str> },
@@ -47,6 +83,13 @@ pub(crate) enum PklError {
     WriteStdin,
 }
 
+fn each(failures: &[(pkl_project::PackageId, pkl_project::PackageError)]) -> String {
+    let told = |(id, error): &(pkl_project::PackageId, pkl_project::PackageError)| {
+        format!("\n\nFailed to download {id} because:\n{error}")
+    };
+    failures.iter().map(told).collect()
+}
+
 impl PklError {
     /// What would help.
     pub(crate) fn hint(&self) -> Option<&'static str> {
@@ -58,6 +101,30 @@ impl PklError {
             Self::WriteStdin => Some("without `--write` the formatted text is printed"),
             _ => None,
         }
+    }
+}
+
+impl From<pkl_project::LoadError> for PklError {
+    fn from(error: pkl_project::LoadError) -> Self {
+        match error {
+            pkl_project::LoadError::Evaluation(error) => Self::Evaluation(error),
+            error => Self::Project(error),
+        }
+    }
+}
+
+impl From<pkl_test::RunError> for PklError {
+    fn from(error: pkl_test::RunError) -> Self {
+        match error {
+            pkl_test::RunError::Evaluation(error) => Self::Evaluation(error),
+            error @ pkl_test::RunError::Expected { .. } => Self::Test(error),
+        }
+    }
+}
+
+impl From<pkl_project::PackageError> for PklError {
+    fn from(error: pkl_project::PackageError) -> Self {
+        Self::Package(Box::new(error))
     }
 }
 

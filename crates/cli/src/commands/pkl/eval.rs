@@ -13,8 +13,8 @@ use std::time::Instant;
 pub(super) fn run(arguments: &PklEval) -> Result<(), PklError> {
     let timings = Timings::new(arguments.modules.timings);
     let format = arguments.modules.format.as_deref();
-    let host = Host::new(&arguments.host, &arguments.unsupported, format)?;
-    let modules = Module::all(&arguments.modules.modules, &host.directory)?;
+    let host = Host::new(&arguments.host, &arguments.project, format)?;
+    let modules = Module::all(&arguments.modules.modules, &host)?;
     match &arguments.multiple_file_output_path {
         Some(directory) => {
             write_files(&host, &modules, Files::new(&host.directory.join(directory)), &timings)?;

@@ -13,9 +13,9 @@ use std::time::Instant;
 pub(super) fn run(arguments: &PklImports) -> Result<(), PklError> {
     let timings = Timings::new(arguments.modules.timings);
     let format = arguments.modules.format.as_deref();
-    let host = Host::new(&arguments.host, &arguments.unsupported, format)?;
+    let host = Host::new(&arguments.host, &arguments.project, format)?;
     let names = arguments.modules.modules.iter();
-    let uris = names.map(|name| Module::uri_of(name, &host.directory)).collect::<Result<Vec<_>, _>>()?;
+    let uris = names.map(|name| Module::uri_of(name, &host)).collect::<Result<Vec<_>, _>>()?;
     let source = ModuleSource::Text { uri: STDIN_URI.to_owned(), text: program(&uris) };
     let start = Instant::now();
     let (text, spent) = host.evaluator.session(&source, |session| {

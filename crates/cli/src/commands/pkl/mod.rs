@@ -3,6 +3,7 @@
 //! **Architecture invariant:** they need neither an engine nor a ledger, and never connect to one.
 
 mod allowed;
+mod download;
 pub(crate) mod error;
 mod eval;
 mod files;
@@ -11,12 +12,18 @@ mod host;
 mod imports;
 mod module;
 mod output;
+mod packages;
+mod project;
+mod reader;
+mod readers;
+mod settings;
+mod test;
 mod timings;
 
 pub(crate) use error::PklError;
 
 use super::CommandError;
-use crate::args::{Pkl, PklAnalyze};
+use crate::args::{Pkl, PklAnalyze, PklProjects};
 use crate::exit::Exit;
 
 /// Runs one of them.
@@ -27,6 +34,10 @@ pub(crate) fn run(command: &Pkl) -> Result<Exit, CommandError> {
     match command {
         Pkl::Eval(arguments) => eval::run(arguments)?,
         Pkl::Analyze(PklAnalyze::Imports(arguments)) => imports::run(arguments)?,
+        Pkl::Test(arguments) => return Ok(test::run(arguments)?),
+        Pkl::Project(PklProjects::Resolve(arguments)) => project::resolve(arguments)?,
+        Pkl::DownloadPackage(arguments) => download::run(arguments)?,
+        Pkl::Reader => reader::run()?,
         Pkl::Format(arguments) => return Ok(format::run(arguments)?),
     }
     Ok(Exit::Done)

@@ -1,7 +1,7 @@
 //! Modules as the command line names them.
 
 use super::PklError;
-use super::host::normal;
+use super::host::{Host, normal};
 use pkl_core::ModuleSource;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -27,14 +27,14 @@ impl Module {
     ///
     /// # Errors
     /// One of them can't be named, or standard input can't be read.
-    pub(super) fn all(names: &[String], directory: &Path) -> Result<Vec<Self>, PklError> {
+    pub(super) fn all(names: &[String], host: &Host) -> Result<Vec<Self>, PklError> {
         let mut modules = Vec::with_capacity(names.len());
         let mut stdin_read = false;
         for name in names {
             if name == STDIN && std::mem::replace(&mut stdin_read, true) {
                 continue;
             }
-            let source = if name == STDIN { read_stdin()? } else { named(name, directory)? };
+            let source = if name == STDIN { read_stdin()? } else { named(name, host)? };
             modules.push(Self { source });
         }
         modules.sort_by(|one, other| one.uri().cmp(other.uri()));
@@ -45,14 +45,14 @@ impl Module {
     ///
     /// # Errors
     /// It can't be named.
-    pub(super) fn uri_of(name: &str, directory: &Path) -> Result<String, PklError> {
+    pub(super) fn uri_of(name: &str, host: &Host) -> Result<String, PklError> {
         if name == STDIN {
             return Err(PklError::Unsupported {
                 what: "analysing standard input".to_owned(),
                 hint: Some("write the module to a file"),
             });
         }
-        match named(name, directory)? {
+        match named(name, host)? {
             ModuleSource::Uri(uri) | ModuleSource::Text { uri, .. } => Ok(uri),
         }
     }
@@ -62,6 +62,11 @@ impl Module {
         match &self.source {
             ModuleSource::Uri(uri) | ModuleSource::Text { uri, .. } => uri,
         }
+    }
+
+    /// Its path, if it is a file.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.uri().strip_prefix("file://").map(|path| PathBuf::from(decoded(path)))
     }
 
     /// The last part of its URI, without the extension.
@@ -74,7 +79,7 @@ impl Module {
 
     /// Its directory as seen from `directory`, if it is a file.
     pub(super) fn directory_from(&self, directory: &Path) -> Option<PathBuf> {
-        let path = PathBuf::from(decoded(self.uri().strip_prefix("file://")?));
+        let path = self.path()?;
         let here = path.parent()?;
         let shared = here.components().zip(directory.components()).take_while(|(a, b)| a == b).count();
         let up = directory.components().skip(shared).map(|_| "..");
@@ -85,30 +90,16 @@ impl Module {
     }
 }
 
-/// The module that a path or URI names.
-fn named(name: &str, directory: &Path) -> Result<ModuleSource, PklError> {
-    if let Some(what) = unsupported(name) {
-        return Err(PklError::Unsupported { what: format!("{what}, `{name}`,"), hint: None });
+/// The module that a path, a URI, or a name in a dependency stands for.
+fn named(name: &str, host: &Host) -> Result<ModuleSource, PklError> {
+    if let Some(notation) = name.strip_prefix('@') {
+        return host.dependency(notation).map(ModuleSource::Uri);
     }
     if has_scheme(name) {
         return Ok(ModuleSource::Uri(name.to_owned()));
     }
-    let path = normal(&directory.join(name));
+    let path = normal(&host.directory.join(name));
     ModuleSource::file(path).map_err(|source| PklError::Read { name: name.to_owned(), source })
-}
-
-/// What kind of module a name is of, if it is one that can't be had.
-fn unsupported(name: &str) -> Option<&'static str> {
-    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    if begins(&["https:", "http:"]) {
-        Some("a module from the network")
-    } else if begins(&["package:"]) {
-        Some("a module of a package")
-    } else if begins(&["projectpackage:", "@"]) {
-        Some("a module of a project's dependency")
-    } else {
-        None
-    }
 }
 
 fn has_scheme(name: &str) -> bool {
@@ -190,13 +181,6 @@ mod tests {
             ("pkl:math", None),
         ] {
             assert_eq!(module(uri).directory_from(from).as_deref(), directory.map(Path::new), "{uri}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_had_is_refused_by_name() {
-        for name in ["https://a.b/c.pkl", "package://a.b/c@1.0.0#/d.pkl", "@c/d.pkl"] {
-            assert!(matches!(named(name, Path::new("/")), Err(PklError::Unsupported { .. })), "{name}");
         }
     }
 }
