@@ -141,18 +141,14 @@ impl Process {
                 Err(error) => State::Failed(error),
             };
         }
-        let broken = match &mut *state {
+        let error = match &mut *state {
             State::Failed(error) => return Err(error.clone()),
             State::NotStarted => unreachable!("it was started just now"),
             State::Running(running) => match work(running) {
                 Ok(answer) => return Ok(answer),
-                Err(broken) => broken,
+                Err(broken) => self.error(broken, running.kill()),
             },
         };
-        let State::Running(running) = std::mem::replace(&mut *state, State::NotStarted) else {
-            unreachable!("it was running just now");
-        };
-        let error = self.error(broken, running.kill());
         *state = State::Failed(error.clone());
         Err(error)
     }
@@ -227,7 +223,7 @@ impl Running {
     }
 
     /// Ends the process at once. How it ended, if it did so by itself.
-    fn kill(mut self: Box<Self>) -> Option<ExitStatus> {
+    fn kill(&mut self) -> Option<ExitStatus> {
         // Its output ends a moment before it can be waited for.
         let own = waited(&mut self.child, Duration::from_millis(100));
         if own.is_none() {

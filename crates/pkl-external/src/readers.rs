@@ -60,14 +60,16 @@ impl Reader {
             return Err(ReadError::NotGlobbable);
         }
         match self.ask(&Request::List { kind: self.kind, uri: uri.to_owned() })? {
-            Response::Elements { kind, elements } if kind == self.kind => elements.map_err(own),
+            Response::Elements { kind, elements } if kind == self.kind => {
+                elements.map_err(|error| own(&error))
+            }
             _ => Err(other()),
         }
     }
 }
 
 /// What a reader says went wrong, as the official evaluator shows it.
-fn own(error: String) -> ReadError {
+fn own(error: &str) -> ReadError {
     ReadError::Failed(format!("IOException: {error}"))
 }
 
@@ -90,7 +92,7 @@ impl ModuleReader for ExternalModuleReader {
 
     fn read(&self, uri: &str) -> Result<String, ReadError> {
         match self.0.ask(&Request::Read { kind: Kind::Module, uri: uri.to_owned() })? {
-            Response::Text(text) => text.map_err(own),
+            Response::Text(text) => text.map_err(|error| own(&error)),
             _ => Err(other()),
         }
     }
@@ -111,7 +113,9 @@ impl ResourceReader for ExternalResourceReader {
 
     fn read(&self, uri: &str) -> Result<Option<Resource>, ReadError> {
         match self.0.ask(&Request::Read { kind: Kind::Resource, uri: uri.to_owned() })? {
-            Response::Bytes(bytes) => bytes.map(|bytes| Some(Resource::Bytes(bytes.into()))).map_err(own),
+            Response::Bytes(bytes) => {
+                bytes.map(|bytes| Some(Resource::Bytes(bytes.into()))).map_err(|error| own(&error))
+            }
             _ => Err(other()),
         }
     }

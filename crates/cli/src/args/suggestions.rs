@@ -8,7 +8,9 @@ const MOST_SUGGESTIONS: usize = 3;
 
 /// With the nearest commands alone: there are hundreds, and many sound alike.
 pub(super) fn fewer(mut error: clap::Error) -> clap::Error {
-    let Some(ContextValue::Strings(all)) = error.remove(ContextKind::SuggestedSubcommand) else { return error };
+    let Some(ContextValue::Strings(all)) = error.remove(ContextKind::SuggestedSubcommand) else {
+        return error;
+    };
     let wrong = match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(wrong)) => wrong.clone(),
         _ => String::new(),

@@ -19,11 +19,8 @@ pub(crate) async fn upload(session: &Session, arguments: &UploadFile) -> Result<
     let path = &arguments.path;
     let is_stdin = path.as_os_str() == "-";
     let limit = MOST_FILE_BYTES as u64;
-    let bytes = if is_stdin {
-        read(io::stdin().lock(), path, limit)?
-    } else {
-        read(regular(path)?, path, limit)?
-    };
+    let bytes =
+        if is_stdin { read(io::stdin().lock(), path, limit)? } else { read(regular(path)?, path, limit)? };
     let own = path.file_name().and_then(|name| name.to_str()).filter(|_| !is_stdin);
     let tags = arguments.tags.as_ref().map(|tags| json_flag("--tags", tags)).transpose()?;
     let body = Body::default()

@@ -221,9 +221,9 @@ async fn all_that_is_wrong_with_a_body_is_told_at_once() {
 #[tokio::test]
 async fn what_is_told_of_a_body_quotes_no_secret() {
     let world = World::new();
-    let headers = json!({ "Authorization": "Bearer {{canary-3141}}" });
+    let headers = json!({ "Authorization": "Bearer canary-3141 {{nope}}" });
     let body = json!({ "type": "mcp", "mcp": { "url": "https://x.test", "headers": headers } });
-    let refused = world.rest_create("tool", body).await.expect_err("no name, and a token that is none");
+    let refused = world.rest_create("tool", body).await.expect_err("no name, and a reference that is none");
     assert_eq!(wire(&refused).1, "Missing required field(s): name");
     assert!(details(&refused).len() >= 2, "{refused:?}");
     assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");

@@ -24,12 +24,11 @@ pub(super) fn resources<'a>(
     patterns: Option<&[String]>,
     schemes: impl Iterator<Item = &'a String>,
 ) -> Result<Allowed, PklError> {
-    match patterns {
-        Some(patterns) => allowed("--allowed-resources", patterns),
-        None => {
-            let external = schemes.map(|scheme| format!("{scheme}:"));
-            Ok(Allowed::Prefixes(RESOURCES.map(str::to_owned).into_iter().chain(external).collect()))
-        }
+    if let Some(patterns) = patterns {
+        allowed("--allowed-resources", patterns)
+    } else {
+        let external = schemes.map(|scheme| format!("{scheme}:"));
+        Ok(Allowed::Prefixes(RESOURCES.map(str::to_owned).into_iter().chain(external).collect()))
     }
 }
 
