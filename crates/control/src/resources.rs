@@ -439,7 +439,8 @@ impl Attempts {
         }
         let longest = LONGEST_PAUSE.min(1 << self.count.min(16));
         self.count += 1;
-        tokio::time::sleep(Duration::from_millis(rand::rng().random_range(0..=longest))).await;
+        let pause = Duration::from_millis(rand::rng().random_range(0..=longest));
+        tokio::time::sleep(pause).await;
         true
     }
 
