@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fmt;
 
 /// The most arrays and objects within each other that a request may have.
-pub const REQUEST_DEPTH: usize = 128;
+pub const REQUEST_DEPTH: usize = formwork_model::INPUT_DEPTH;
 /// The same for an answer, which holds what came in requests and some more around it.
 pub const ANSWER_DEPTH: usize = REQUEST_DEPTH + 16;
 

@@ -10,11 +10,16 @@ use formwork_platform::{
     RestRoute, UpdateMode, shown_properties,
 };
 use formwork_store::{AuditRecord, Page, StoredObject};
+use rand::RngExt as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
-/// How often a change is decided again because somebody else was quicker.
-const ATTEMPTS: u32 = 4;
+/// For how long a change is decided again because somebody else was quicker.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// The longest pause before it is, in milliseconds.
+const LONGEST_PAUSE: u64 = 100;
 
 impl Control {
     /// Makes a resource. Its project is the body's `project_id`, or the credential's.
@@ -82,8 +87,27 @@ impl Control {
         if shown_properties(&item)[parent.property].as_str() == Some(parent_id) {
             return Ok(found.project);
         }
-        let message = format!("{} '{parent_id}' has no {} '{id}'", parent.type_name, route.type_name);
-        Err(ControlError::new(WireCode::ResourceNotFound, message))
+        // In the words for one that is nowhere, which this one must not be told from.
+        Err(self.resource_missing(&route.type_name.into(), id).await)
+    }
+
+    /// Demands that a principal may read the resource whose collection showed it nothing: an empty list
+    /// would say that the resource is there.
+    ///
+    /// # Errors
+    /// What is said of a resource that is not there.
+    pub async fn demand_parent_seen(
+        &self,
+        p: &Principal,
+        parent: &RestParent,
+        parent_id: &str,
+    ) -> Result<(), ControlError> {
+        let type_name: TypeName = parent.type_name.into();
+        let found = self.resource(p, &type_name, parent_id).await?;
+        if Self::may(p, &self.access(&type_name)?.getting(p, &found)) {
+            return Ok(());
+        }
+        Err(self.resource_missing(&type_name, parent_id).await)
     }
 
     /// Carries out one of a route's actions on a resource.
@@ -98,10 +122,11 @@ impl Control {
         action: &RestAction,
         body: Json,
     ) -> Result<Json, ControlError> {
-        let mut attempts = Attempts::default();
+        let mut attempts = Attempts::new();
         loop {
             match self.act_once(p, type_name, id, action, body.clone()).await {
-                Err(error) if attempts.again(&error) => {}
+                Err(error) if attempts.again(&error).await => {}
+                Err(error) => return Err(Attempts::outcome(error, id)),
                 done => return done,
             }
         }
@@ -243,10 +268,11 @@ impl Control {
         body: Json,
         mode: UpdateMode,
     ) -> Result<Json, ControlError> {
-        let mut attempts = Attempts::default();
+        let mut attempts = Attempts::new();
         loop {
             match self.change_once(p, type_name, id, body.clone(), mode).await {
-                Err(error) if attempts.again(&error) => {}
+                Err(error) if attempts.again(&error).await => {}
+                Err(error) => return Err(Attempts::outcome(error, id)),
                 done => return done,
             }
         }
@@ -282,10 +308,11 @@ impl Control {
         id: &str,
         force: bool,
     ) -> Result<(), ControlError> {
-        let mut attempts = Attempts::default();
+        let mut attempts = Attempts::new();
         loop {
             match self.delete_once(p, type_name, id, force).await {
-                Err(error) if attempts.again(&error) => {}
+                Err(error) if attempts.again(&error).await => {}
+                Err(error) => return Err(Attempts::outcome(error, id)),
                 done => return done,
             }
         }
@@ -394,14 +421,37 @@ struct Deciding {
 }
 
 /// How often something was decided. What was decided holds for the object as it was then: if somebody
-/// else was quicker, it is decided again.
-#[derive(Default)]
-struct Attempts(u32);
+/// else was quicker, it is decided again, after a pause that differs from theirs.
+struct Attempts {
+    began: Instant,
+    count: u32,
+}
 
 impl Attempts {
-    fn again(&mut self, error: &ControlError) -> bool {
-        self.0 += 1;
-        error.code == WireCode::VersionConflict && self.0 < ATTEMPTS
+    fn new() -> Self {
+        Self { began: Instant::now(), count: 0 }
+    }
+
+    /// Whether to try again; if so, the time to do it has come.
+    async fn again(&mut self, error: &ControlError) -> bool {
+        if error.code != WireCode::VersionConflict || self.began.elapsed() >= PATIENCE {
+            return false;
+        }
+        let longest = LONGEST_PAUSE.min(1 << self.count.min(16));
+        self.count += 1;
+        let pause = Duration::from_millis(rand::rng().random_range(0..=longest));
+        tokio::time::sleep(pause).await;
+        true
+    }
+
+    /// What the caller is told. No caller named a version, so none is told of one.
+    fn outcome(error: ControlError, id: &str) -> ControlError {
+        if error.code != WireCode::VersionConflict {
+            return error;
+        }
+        let message =
+            format!("Nothing was changed: others kept changing '{id}' at the same time. Try again later.");
+        ControlError::new(WireCode::RequestTimeout, message)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::{SecretFill, SecretPiece};
 use formwork_model::{
-    BoundRef, Digest, Failure, InputLeaf, InputPart, Inputs, InstanceKey, Json, Object, Path, Planned,
-    PlannedLeaf, Ref, RefPath, Row, RowRef, Schema, SecretKeeping, Segment, Stored, StoredLeaf, Visibility,
-    WireCode, as_text, canonical_bytes, digest_of, same,
+    BoundRef, Digest, Failure, INPUT_DEPTH, InputLeaf, InputPart, Inputs, InstanceKey, Json, Object, Path,
+    Planned, PlannedLeaf, Ref, RefPath, Row, RowRef, Schema, SecretKeeping, Segment, Stored, StoredLeaf,
+    Visibility, WireCode, as_text, canonical_bytes, depth, digest_of, same,
 };
 use std::convert::Infallible;
 
@@ -34,6 +34,9 @@ pub(crate) enum Unresolved {
     /// It is a secret that nobody holds in the clear.
     #[error("`{0}` is a secret that nobody holds in the clear any more")]
     Unavailable(Ref),
+    /// Its value would make the properties deeper than they may be.
+    #[error("`{0}` is nested too deep for `{1}`: properties can have {INPUT_DEPTH} levels at most")]
+    TooDeep(Ref, Path),
 }
 
 impl Unresolved {
@@ -41,6 +44,7 @@ impl Unresolved {
         let code = match self {
             Self::Missing(_) => WireCode::Unknown,
             Self::Unavailable(_) => WireCode::SecretUnavailable,
+            Self::TooDeep(..) => WireCode::ValidationFailed,
         };
         Failure::new(code, self.to_string())
     }
@@ -100,6 +104,9 @@ impl Resolver<'_, '_> {
         fills: &mut Vec<SecretFill>,
     ) -> Result<Stored, Unresolved> {
         let value = self.value(bound, Some(path))?;
+        if path.segments().len() + depth(&value) > INPUT_DEPTH {
+            return Err(Unresolved::TooDeep(bound.reference.clone(), path.clone()));
+        }
         let secret = self.is_private(path) || bound.reference.visibility == Visibility::Opaque;
         if !secret || value.is_null() {
             return Ok(Stored::Leaf(StoredLeaf::Resolved {

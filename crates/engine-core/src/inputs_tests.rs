@@ -37,6 +37,7 @@ fn echo() -> Stored {
     Stored::object(IndexMap::from_iter([
         ("port".into(), json!(5432).into()),
         ("doc".into(), json!("{\"a\": [1, 2]}").into()),
+        ("deep".into(), (0..50).fold(json!(1), |inner, _| json!([inner])).into()),
         ("password".into(), Stored::Leaf(StoredLeaf::Digest(secret("pw")))),
     ]))
 }
@@ -85,6 +86,19 @@ fn references_resolve_to_native_ids_answers_and_observations() {
     assert_eq!(value_of(property("doc"), Some(Path::of(["a"]).index(1))), Some(json!(2)));
     assert_eq!(value_of(property("doc"), Some(Path::of(["b"]))), None);
     assert_eq!(value_of(property("nowhere"), None), None);
+}
+
+#[test]
+fn a_value_that_would_make_the_properties_too_deep_is_not_sent() {
+    let wrapped = |levels: usize| {
+        let leaf = Inputs::Leaf(InputLeaf::Ref(bound(property("deep"))));
+        let inner = (0..levels).fold(leaf, |inner, _| Inputs::array(vec![inner]));
+        Inputs::object(IndexMap::from_iter([("open".into(), inner)]))
+    };
+    assert!(resolve(&wrapped(49), SecretKeeping::Provider).is_ok());
+    let failed = resolve(&wrapped(50), SecretKeeping::Provider).expect_err("101 levels");
+    assert_eq!(failed.failure().code, "VALIDATION_FAILED");
+    assert!(failed.to_string().ends_with("properties can have 100 levels at most"), "{failed}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::censor::Censor;
 use crate::conceal::{Secrecy, conceal};
 use formwork_engine_core::{Answer, ReadAnswer};
-use formwork_model::{Failure, WireCode};
+use formwork_model::{Failure, INPUT_DEPTH, Json, WireCode, depth};
 use formwork_plugin::{OperationErrorCode, OperationStatus, PluginError, ProgressResult, ReadResult};
 use serde_json::json;
 
@@ -49,6 +49,9 @@ pub(crate) fn progress(raw: Raw<ProgressResult>, creates: bool, secrecy: &Secrec
         Raw::Answer(Err(error)) => return lost(&error, secrecy.censor),
         Raw::Answer(Ok(result)) => result,
     };
+    if too_deep(result.resource_properties.as_ref()) {
+        return nonsense(&deeper());
+    }
     match result.operation_status {
         OperationStatus::Success if creates && result.native_id.is_none() => {
             nonsense("the provider says that it made an object, but not which")
@@ -77,6 +80,9 @@ pub(crate) fn read(raw: Raw<ReadResult>, secrecy: &Secrecy<'_>) -> ReadAnswer {
     match result.error_code {
         Some(OperationErrorCode::NotFound) => ReadAnswer::Gone,
         Some(code) => read_failed(Some(code), code_failure(code)),
+        None if too_deep(result.resource_properties.as_ref()) => {
+            read_failed(None, nonsense_failure(&deeper()))
+        }
         None => match result.resource_properties {
             Some(properties) => {
                 ReadAnswer::Present { properties: conceal(properties, &result.secret_digests, *secrecy) }
@@ -84,6 +90,15 @@ pub(crate) fn read(raw: Raw<ReadResult>, secrecy: &Secrecy<'_>) -> ReadAnswer {
             None => read_failed(None, nonsense_failure("the provider read an object without properties")),
         },
     }
+}
+
+/// Whether properties are nested deeper than what is kept may be.
+fn too_deep(properties: Option<&Json>) -> bool {
+    properties.is_some_and(|properties| depth(properties) > INPUT_DEPTH)
+}
+
+fn deeper() -> String {
+    format!("the provider's answer is nested deeper than {INPUT_DEPTH} levels")
 }
 
 fn refusal(result: ProgressResult, censor: &Censor) -> Answer {

@@ -1,5 +1,7 @@
 //! How much a template may be.
 
+use formwork_model::INPUT_DEPTH;
+
 /// The bounds of one template. What is beyond them is refused with `input-too-large`, before it
 /// costs memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +18,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_bytes: 16 << 20, max_depth: 128, max_nodes: 2_000_000, max_resources: 100_000 }
+        Self {
+            max_bytes: 16 << 20,
+            // One less than the request that brings it.
+            max_depth: INPUT_DEPTH - 1,
+            max_nodes: 2_000_000,
+            max_resources: 100_000,
+        }
     }
 }

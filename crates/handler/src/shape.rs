@@ -4,11 +4,12 @@
 use crate::known::Known;
 use crate::nullable;
 use crate::violation::{Violation, path_of};
+use formwork_json_schema::{Faults, JsonSchema, SchemaError, Verdict};
 use formwork_model::{Json, Kind, Path, PropertySchema, Schema, TypeName};
 use indexmap::IndexMap;
+use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::paths::{Location, LocationSegment};
-use jsonschema::{PatternOptions, ValidationError, Validator};
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub(crate) enum Unusable {
     NotAnObjectSchema,
     /// It is no valid JSON Schema.
     Invalid(String),
+    /// Checking values by it could cost too much: the end of a sentence about it.
+    TooLarge(String),
     /// It requires a property that nobody may declare.
     RequiresUndeclared(String),
 }
@@ -58,6 +61,7 @@ impl fmt::Display for Unusable {
                 f.write_str("`schema` must be an object schema with a `properties` map")
             }
             Self::Invalid(why) => write!(f, "`schema` is not a valid JSON Schema: {why}"),
+            Self::TooLarge(why) => write!(f, "`schema` {why}"),
             Self::RequiresUndeclared(name) => {
                 write!(f, "`schema` requires '{name}', which it does not declare")
             }
@@ -68,7 +72,7 @@ impl fmt::Display for Unusable {
 /// The JSON Schema of a custom type.
 pub(crate) struct Shape {
     schema: Arc<Schema>,
-    validator: Validator,
+    checks: JsonSchema,
 }
 
 /// How much of the schema is asked about.
@@ -93,12 +97,10 @@ impl Shape {
             return Err(Unusable::NotAnObjectSchema);
         }
         nullable::spell_out(&mut schema);
-        let validator = jsonschema::options()
-            .offline()
-            .should_validate_formats(true)
-            .with_pattern_options(PatternOptions::regex())
-            .build(&schema)
-            .map_err(|error| Unusable::Invalid(reason(&error)))?;
+        let checks = JsonSchema::read(&schema).map_err(|error| match error {
+            SchemaError::Invalid(error) => Unusable::Invalid(reason(&error)),
+            SchemaError::TooLarge | SchemaError::Patterns(_) => Unusable::TooLarge(error.to_string()),
+        })?;
         let required = required(&schema);
         let declared = schema["properties"].as_object().into_iter().flatten();
         let mut properties: IndexMap<Arc<str>, PropertySchema> =
@@ -115,7 +117,7 @@ impl Shape {
             }
         }
         let schema = Schema { type_name: type_name.clone(), doc: doc.into(), properties };
-        Ok(Self { schema: Arc::new(schema), validator })
+        Ok(Self { schema: Arc::new(schema), checks })
     }
 
     /// The properties, as the rest of the program knows them.
@@ -125,8 +127,21 @@ impl Shape {
 
     /// What is certainly wrong with properties, whatever those places hold that are not known.
     pub(crate) fn violations(&self, known: &Known, asked: Asked) -> Vec<Violation> {
-        let found = self.validator.iter_errors(known.value());
-        let certain = found.filter(|error| is_certain(error, known.unknown()));
+        let found = match self.checks.judge(known.value()) {
+            Verdict::Fits => return Vec::new(),
+            Verdict::Unfit(Faults::Told(found)) => found,
+            // Whether what is known is wrong is not known: the handler's call checks everything again.
+            Verdict::Unfit(Faults::Untold) if !known.unknown().is_empty() => return Vec::new(),
+            Verdict::Unfit(Faults::Untold) => {
+                return vec![Violation::of_all(
+                    "are not what its schema takes; they are too large to say where",
+                )];
+            }
+            Verdict::TooLarge => {
+                return vec![Violation::of_all("are too large to check them by their schema")];
+            }
+        };
+        let certain = found.into_iter().filter(|error| is_certain(error, known.unknown()));
         let wanted = certain.filter(|error| asked == Asked::Everything || !self.is_known_elsewhere(error));
         wanted.flat_map(|error| Violation::of(&error)).collect()
     }

@@ -15,6 +15,12 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
+    /// One of the properties as a whole, with the end of a sentence about them.
+    pub(crate) fn of_all(problem: &str) -> Self {
+        let message = format!("the properties {problem}");
+        Self { path: Path::root(), code: DiagnosticCode::InputTooLarge, message }
+    }
+
     pub(crate) fn of(error: &ValidationError<'_>) -> Vec<Self> {
         let at = path_of(error.instance_path());
         let one = |path: Path, code, message| vec![Self { path, code, message }];

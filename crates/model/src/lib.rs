@@ -8,6 +8,7 @@
 //! below it. Time and ids come in as values.
 
 mod codes;
+mod depth;
 mod desired;
 mod diagnostic;
 mod event;
@@ -29,6 +30,7 @@ mod types;
 mod value;
 
 pub use codes::{DiagnosticCode, OperationErrorCode, WireCode};
+pub use depth::{INPUT_DEPTH, STORED_DEPTH, Unreadable, depth, is_storable, read_stored};
 pub use desired::{
     DeletionPolicy, Dependency, Desired, EdgeKind, Matching, Mode, OnFailure, Ownership, ResourceDesired,
     StackDesired,

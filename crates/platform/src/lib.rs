@@ -20,7 +20,6 @@ mod failure;
 mod findings;
 mod ids;
 mod json_logic;
-mod json_schema;
 mod node;
 #[cfg(test)]
 mod permissions;

@@ -141,7 +141,13 @@ where
         done.unwrap_or_else(|_| ApiFailure::internal("the handler panicked").into_response())
     };
     tokio::time::timeout(within, answered).await.unwrap_or_else(|_| {
-        ApiFailure::new(WireCode::RequestTimeout, "The request took too long").into_response()
+        let message = if writes {
+            "The request took too long. It goes on, and may still take effect: read what it was to change \
+             before you send it again."
+        } else {
+            "The request took too long"
+        };
+        ApiFailure::new(WireCode::RequestTimeout, message).into_response()
     })
 }
 
@@ -173,6 +179,21 @@ mod tests {
                 assert!(is_carried_on(method, within).await, "{method}");
             }
             assert!(!is_carried_on("GET", within).await);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_took_too_long_is_said_to_go_on() {
+        for (method, goes_on) in [("POST", true), ("DELETE", true), ("GET", false)] {
+            let request = Request::builder().method(method).body(Body::empty()).expect("a request");
+            let answer = in_time(Duration::from_millis(1), request, |_| async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                Response::default()
+            });
+            let body = axum::body::to_bytes(answer.await.into_body(), 10_000).await.expect("a body");
+            let text = String::from_utf8_lossy(&body);
+            assert_eq!(text.contains("may still take effect"), goes_on, "{method}: {text}");
+            assert!(text.contains("REQUEST_TIMEOUT"), "{text}");
         }
     }
 

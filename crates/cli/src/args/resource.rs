@@ -2,8 +2,9 @@
 //! `get-agent`, `update-agent`, `delete-agent`.
 
 use super::kebab;
+use crate::parameters::json_problem;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use formwork_api::Client;
+use formwork_api::{Client, json::JsonError};
 use formwork_model::{Kind, PropertySchema, Schema};
 use formwork_platform::{
     ActionBody, ActionField, RestAction, RestRoute, UpdateMode, rest_routes, rest_schema,
@@ -298,10 +299,9 @@ fn action_body(action: &RestAction, matches: &ArgMatches) -> Result<Option<Map<S
         ActionBody::Nothing => return Ok(None),
         ActionBody::Texts => {
             let text = matches.get_one::<String>(TEXTS).map_or("", String::as_str);
-            let Some(Value::Object(texts)) = json(text) else {
-                return Err(format!("`--{}` must be a JSON object", action.path));
-            };
-            members = texts;
+            let texts = parsed(Kind::Object, text)
+                .map_err(|expected| format!("`--{}` must be {expected}", action.path))?;
+            members.extend(texts.as_object().cloned().unwrap_or_default());
         }
         ActionBody::Fields(fields) => {
             for field in fields {
@@ -345,7 +345,7 @@ fn body(route: &RestRoute, matches: &ArgMatches, with_project: bool) -> Result<M
 }
 
 /// A flag's text as the JSON that its property wants. `null` clears what can be null.
-fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
+fn value(property: &PropertySchema, text: &str) -> Result<Value, String> {
     if property.nullable && text == "null" {
         return Ok(Value::Null);
     }
@@ -353,20 +353,25 @@ fn value(property: &PropertySchema, text: &str) -> Result<Value, &'static str> {
 }
 
 /// A flag's text as JSON, by the rules that its request is read by.
-fn json(text: &str) -> Option<Value> {
-    formwork_api::json::parse(text.as_bytes(), formwork_api::json::REQUEST_DEPTH).ok()
+fn json(text: &str) -> Result<Value, JsonError> {
+    formwork_api::json::parse(text.as_bytes(), formwork_api::json::REQUEST_DEPTH)
 }
 
-fn parsed(kind: Kind, text: &str) -> Result<Value, &'static str> {
-    let parsed = || json(text);
+/// A flag's text as JSON of a kind, or what it must be and why it is not.
+fn parsed(kind: Kind, text: &str) -> Result<Value, String> {
+    let parsed = |fits: fn(&Value) -> bool, expected: &str| match json(text) {
+        Ok(value) if fits(&value) => Ok(value),
+        Ok(_) => Err(expected.to_owned()),
+        Err(error) => Err(format!("{expected}: {}", json_problem(&error))),
+    };
     match kind {
         Kind::String => Ok(Value::from(text)),
-        Kind::Any => Ok(parsed().unwrap_or_else(|| Value::from(text))),
-        Kind::Boolean => parsed().filter(Value::is_boolean).ok_or("`true` or `false`"),
-        Kind::Integer => parsed().filter(|value| value.is_i64() || value.is_u64()).ok_or("a whole number"),
-        Kind::Number => parsed().filter(Value::is_number).ok_or("a number"),
-        Kind::Array => parsed().filter(Value::is_array).ok_or("a JSON array"),
-        Kind::Object => parsed().filter(Value::is_object).ok_or("a JSON object"),
+        Kind::Any => Ok(json(text).unwrap_or_else(|_| Value::from(text))),
+        Kind::Boolean => parsed(Value::is_boolean, "`true` or `false`"),
+        Kind::Integer => parsed(|value| value.is_i64() || value.is_u64(), "a whole number"),
+        Kind::Number => parsed(Value::is_number, "a number"),
+        Kind::Array => parsed(Value::is_array, "a JSON array"),
+        Kind::Object => parsed(Value::is_object, "a JSON object"),
     }
 }
 
@@ -400,6 +405,24 @@ mod tests {
         for (name, sentence) in said {
             assert_eq!(about(name), sentence);
         }
+    }
+
+    #[test]
+    fn json_that_cannot_be_read_says_why_and_quotes_no_value() {
+        let wrong = |kind, text| parsed(kind, text).expect_err("wrong");
+        for (text, message) in [
+            (r#"{"a":"canary","a":2}"#, "a JSON object: the key `a` stands twice in one object"),
+            (r#"{"a":canary}"#, "a JSON object: syntax error at column"),
+            ("[1]", "a JSON object"),
+        ] {
+            let told = wrong(Kind::Object, text);
+            assert!(told.starts_with(message) && !told.contains("canary"), "{told}");
+        }
+        assert_eq!(wrong(Kind::Integer, "1.5"), "a whole number");
+        assert!(
+            wrong(Kind::Integer, "99999999999999999999")
+                .starts_with("a whole number: an integer does not fit")
+        );
     }
 
     #[test]

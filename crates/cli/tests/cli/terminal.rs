@@ -26,7 +26,8 @@ fn what_a_template_says_never_reaches_the_terminal_as_a_command() {
         home.run(&["create-formation", "--name", "s", "--template-file", "a.json", "--progress", "plain"]);
     let created = created.exits(1);
     let id = text(&created.json(), "id").to_owned();
-    let memory = home.json(&["create-memory", "--name", "\u{1b}[2J\u{9b}2J\u{202e}"]);
+    let described = ["create-memory", "--name", "m", "--description", "\u{1b}[2J\u{9b}2J\u{202e}"];
+    let memory = home.json(&described);
     let mut all = vec![created];
     for line in [
         &["get-formation", &id][..],
@@ -52,7 +53,7 @@ fn what_a_template_says_never_reaches_the_terminal_as_a_command() {
             assert!(!stderr.contains(attack), "{attack:?} in {stderr:?}");
         }
     }
-    assert_eq!(memory["name"], "\u{1b}[2J\u{9b}2J\u{202e}", "the value itself is whole");
+    assert_eq!(memory["description"], "\u{1b}[2J\u{9b}2J\u{202e}", "the value itself is whole");
 }
 
 #[test]

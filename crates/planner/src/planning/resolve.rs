@@ -4,8 +4,9 @@ use super::draft::{Fate, Identity};
 use super::world::{Found, World};
 use crate::change::{Bag, Member, View, hint, is_private};
 use formwork_model::{
-    Diagnostic, DiagnosticCode, Diagnostics, Digest, Expr, ExprLeaf, Json, Part, Path, Planned, PlannedLeaf,
-    Ref, RefPath, ResourceDesired, Schema, Segment, Stored, StoredLeaf, Visibility, as_text, digest_of,
+    Diagnostic, DiagnosticCode, Diagnostics, Digest, Expr, ExprLeaf, INPUT_DEPTH, Json, Part, Path, Planned,
+    PlannedLeaf, Ref, RefPath, ResourceDesired, Schema, Segment, Stored, StoredLeaf, Visibility, as_text,
+    depth, digest_of,
 };
 use indexmap::IndexMap;
 use std::borrow::Cow;
@@ -133,11 +134,26 @@ impl<'a> Resolver<'_, 'a> {
     fn reference(&mut self, reference: &Ref, path: &Path, private: bool) -> Planned {
         let secret = private || reference.visibility == Visibility::Opaque;
         match self.known(reference).or_else(|| self.as_sent(reference, path)) {
+            Known::Value(value) if path.segments().len() + depth(&value) > INPUT_DEPTH => {
+                self.found.push(self.too_deep(reference, path));
+                Planned::default()
+            }
             Known::Value(value) if secret => self.secret(&value),
             Known::Value(value) => Planned::Plain(value),
             Known::Secret(digest) => Planned::Leaf(PlannedLeaf::Secret(digest)),
             Known::Not => Planned::Leaf(PlannedLeaf::Unknown { from: vec![reference.clone()], secret }),
         }
+    }
+
+    /// The error for a value that would make the properties deeper than they may be.
+    fn too_deep(&self, reference: &Ref, path: &Path) -> Diagnostic {
+        let full = self.resource.properties_path.join(path);
+        let message = format!(
+            "`{reference}` is nested too deep for `{}.{path}`: properties can have {INPUT_DEPTH} levels at most",
+            self.resource.label
+        );
+        let place = self.world.request.desired.source_map.place(&full);
+        Diagnostic::error(DiagnosticCode::InputTooLarge, full, message).at(place)
     }
 
     fn template(&mut self, parts: &'a [Part], private: bool) -> Planned {

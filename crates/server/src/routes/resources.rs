@@ -251,12 +251,16 @@ async fn create(app: App, principal: Principal, route: &RestRoute, ids: Ids, req
 async fn list(app: App, principal: Principal, route: &RestRoute, ids: Ids, query: Query) -> Answer {
     let slice = query.slice()?;
     let mut filters = query.filters();
-    if let Some(parent) = ids.parent(&app, &principal, route, None).await? {
-        filters.insert(parent.property.to_owned(), parent.id);
+    let parent = ids.parent(&app, &principal, route, None).await?;
+    if let Some(parent) = &parent {
+        filters.insert(parent.property.to_owned(), parent.id.clone());
     }
     let type_name = TypeName::from(route.type_name);
     let found =
         app.control.list_resources(&principal, &type_name, filters, slice.limit, slice.offset).await?;
+    if let (0, Some(of), Some(parent)) = (found.total, &route.parent, &parent) {
+        app.control.demand_parent_seen(&principal, of, &parent.id).await?;
+    }
     page(found.items, found.total, slice, |item| item)
 }
 

@@ -212,3 +212,54 @@ async fn a_task_is_moved_by_whoever_may_and_its_history_is_read_with_it() {
     assert_eq!(ada.world.get(&format!("{path}/history")).await.body["total"], 0);
     assert_eq!(world.get("/tasks/task_missing").await.outcome(), (404, "TASK_NOT_FOUND"));
 }
+
+#[tokio::test]
+async fn lists_below_what_may_not_be_read_say_what_is_said_of_nothing() {
+    let world = World::new().await;
+    let states = json!([{ "name": "a", "initial": true }, { "name": "b" }]);
+    let ways = json!([{ "name": "go", "from": ["a"], "to": "b" }]);
+    let body = json!({ "name": "w", "states": states, "transitions": ways });
+    let workflow = world.made("/workflows", body).await;
+    let task = world.made("/tasks", json!({ "workflow_id": workflow })).await;
+    let other = world.made("/tasks", json!({ "workflow_id": workflow })).await;
+    world.post(&format!("/tasks/{other}/transitions"), json!({ "transition": "go" })).await;
+    let moved = world.get(&format!("/tasks/{other}/history")).await.body["data"][0]["id"].clone();
+    let moved = moved.as_str().expect("an id");
+    let stranger = world.person("ada", &[allow(&["*"], &["srn:prj_other:*:*"])]).await.world;
+    for (path, id, missing) in [
+        ("/tasks/{}/history", &task, "task_AAAAAAAAAAAAAAAA"),
+        ("/tasks/{}/history", &other, "task_AAAAAAAAAAAAAAAA"),
+        ("/workflows/{}/versions", &workflow, "wfl_AAAAAAAAAAAAAAAA"),
+    ] {
+        let denied = stranger.get(&path.replace("{}", id)).await;
+        let nothing = stranger.get(&path.replace("{}", missing)).await;
+        assert_eq!((denied.status, nothing.status), (404, 404), "{path}: {}", denied.text);
+        assert_eq!(denied.message().replace(id.as_str(), missing), nothing.message());
+        assert_eq!(denied.code(), nothing.code());
+        assert_eq!(world.get(&path.replace("{}", id)).await.status, 200);
+    }
+    // One of another task is as one of none.
+    let elsewhere = world.get(&format!("/tasks/{task}/history/{moved}")).await;
+    let nowhere = world.get(&format!("/tasks/{task}/history/task_tr_AAAAAAAAAAAAAAAA")).await;
+    assert_eq!(elsewhere.outcome(), nowhere.outcome());
+    assert_eq!(elsewhere.message().replace(moved, "task_tr_AAAAAAAAAAAAAAAA"), nowhere.message());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_named_no_version_is_told_of_none() {
+    let world = World::new().await;
+    let states = json!([{ "name": "a", "initial": true }]);
+    let ways = json!([{ "name": "stay", "from": ["a"], "to": "a" }]);
+    let body = json!({ "name": "w", "states": states, "transitions": ways });
+    let workflow = world.made("/workflows", body).await;
+    let task = world.made("/tasks", json!({ "workflow_id": workflow })).await;
+    let path = format!("/tasks/{task}/transitions");
+    let all = (0..16).map(|number| {
+        let payload = json!({ "transition": "stay", "payload": { "n": number } });
+        world.post(&path, payload)
+    });
+    for reply in futures_util::future::join_all(all).await {
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    }
+    assert_eq!(world.get(&format!("/tasks/{task}/history")).await.body["total"], 16);
+}

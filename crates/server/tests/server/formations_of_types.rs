@@ -121,3 +121,25 @@ async fn ceasing_to_name_an_agent_takes_an_explicit_null() {
     assert_eq!(found["errors"][0]["path"], "resources.A.properties");
     assert_eq!(found["errors"][0]["message"], "agentId and chatId are mutually exclusive");
 }
+
+#[tokio::test]
+async fn the_deepest_template_that_is_valid_deploys_changes_and_is_torn_down() {
+    let world = World::new().await;
+    // The template, its resources, the resource and its properties are four levels.
+    let template = |levels: usize, doc: &str| {
+        let schema = (0..levels - 4).fold(json!(true), |inner, _| json!({ "not": inner }));
+        json!({ "resources": { "W": { "type": "workflow", "properties": {
+            "name": "w", "description": doc, "states": [{ "name": "a", "initial": true }],
+            "transitions": [], "payload_schema": schema,
+        } } } })
+    };
+    let formation = world.deployed(&template(99, "one")).await;
+    let done = world.redeploy(&formation, &template(99, "two")).await;
+    assert_eq!(done["status"], "active", "{done}");
+    let gone = world.send("DELETE", &format!("/formations/{formation}"), None).await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    let body = json!({ "name": "deep", "template": template(100, "three") });
+    let refused = world.post("/formations", body).await;
+    assert_eq!((refused.status, refused.code()), (400, "REQUEST_REJECTED"), "{}", refused.text);
+    assert!(refused.message().contains("nested deeper than 100 levels at line"), "{}", refused.text);
+}

@@ -131,7 +131,7 @@ async fn names_that_nobody_could_read_are_refused() {
     for (name, rule) in [
         (String::new(), "must not be empty"),
         (" ".to_owned(), "must not be empty"),
-        ("a\u{7}".to_owned(), "must have no control characters"),
+        ("a\u{7}".to_owned(), "must not have control or invisible characters (U+0007, character 2)"),
         ("a".repeat(256), "can have 255 characters at most"),
     ] {
         for (section, what, member) in [
@@ -213,11 +213,15 @@ async fn a_download_always_says_what_it_is() {
         (json!(null), "application/octet-stream"),
         (json!(""), "application/octet-stream"),
         (json!("text"), "application/octet-stream"),
-        (json!("a/b\r\nx: y"), "application/octet-stream"),
     ] {
         let id =
             world.made("/files/upload/base64", json!({ "content": "YQ==", "content_type": given })).await;
         let reply = world.get(&format!("/files/{id}/download")).await;
         assert_eq!(reply.headers["content-type"], told, "{given}");
     }
+    let body = json!({ "content": "YQ==", "content_type": "a/b\r\nx: y" });
+    assert!(
+        refused(&world.post("/files/upload/base64", body).await)
+            .starts_with("`content_type` must be printable")
+    );
 }

@@ -44,15 +44,15 @@ async fn malformed_json_is_400_with_its_place() {
 }
 
 #[tokio::test]
-async fn json_beyond_128_levels_is_400_and_costs_no_stack() {
+async fn json_beyond_100_levels_is_400_and_costs_no_stack() {
     let world = World::new().await;
     let nested = |levels: usize| {
         format!("{{\"template\": {{\"a\": {}{}}}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
     };
-    assert_eq!(world.answer(raw(&world, "/formations/validate", nested(127))).await.status, 200);
-    let reply = world.answer(raw(&world, "/formations/validate", nested(128))).await;
+    assert_eq!(world.answer(raw(&world, "/formations/validate", nested(99))).await.status, 200);
+    let reply = world.answer(raw(&world, "/formations/validate", nested(100))).await;
     assert_eq!(reply.outcome(), (400, "REQUEST_REJECTED"));
-    assert!(reply.message().contains("nested deeper than 128 levels"), "{}", reply.text);
+    assert!(reply.message().contains("nested deeper than 100 levels"), "{}", reply.text);
     let reply = world.answer(raw(&world, "/formations/validate", "[".repeat(4 << 20))).await;
     assert_eq!(reply.status, 400);
 }

@@ -19,7 +19,7 @@ pub(crate) use worker::{Connection, Control};
 
 use crate::StoreError;
 use crate::tables::Stored;
-use formwork_model::Timestamp;
+use formwork_model::{Timestamp, Unreadable, is_storable, read_stored};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// A parameter of a statement.
@@ -170,47 +170,19 @@ impl<'a> SqlTables<'a> {
     }
 }
 
-/// How deep a record may be nested: reading JSON stops at 128, so that no record can exhaust the
-/// stack (INV-18), and what can't be read again must not be written.
-const DEEPEST: usize = 120;
-
-/// A record as compact JSON.
+/// A record as compact JSON. What can't be read again must not be written (INV-18).
 fn encode(kind: &str, id: &str, record: &impl Serialize) -> Stored<String> {
     let unreadable = |reason: String| StoreError::Unreadable { record: format!("{kind} {id}"), reason };
     let text = serde_json::to_string(record).map_err(|error| unreadable(error.to_string()))?;
-    if may_be_deep(&text) && depth(&text) > DEEPEST {
-        return Err(unreadable(format!("it is nested deeper than {DEEPEST} levels")));
+    if !is_storable(&text) {
+        return Err(unreadable(Unreadable::TooDeep.to_string()));
     }
     Ok(text)
 }
 
-/// Whether a JSON text has enough brackets to be too deep: quickly told of nearly all that have not.
-fn may_be_deep(text: &str) -> bool {
-    text.bytes().map(|byte| usize::from(byte == b'[' || byte == b'{')).sum::<usize>() > DEEPEST
-}
-
-/// How deep a JSON text is nested.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
-
 /// A record from its JSON. A damaged one affects nothing but itself.
 fn decode<T: DeserializeOwned>(kind: &str, id: &str, text: &str) -> Stored<T> {
-    serde_json::from_str(text)
+    read_stored(text)
         .map_err(|error| StoreError::Unreadable { record: format!("{kind} {id}"), reason: error.to_string() })
 }
 
@@ -223,18 +195,13 @@ fn unseal(kind: &str, id: &str, text: &str) -> Stored<formwork_model::Sealed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use formwork_model::STORED_DEPTH;
     use serde_json::json;
 
     #[test]
-    fn depth_ignores_brackets_in_strings() {
-        assert_eq!(depth(r#"{"a":"[[\"[{","b":[1,{"c":2}]}"#), 3);
-        assert_eq!(depth("1"), 0);
-    }
-
-    #[test]
     fn what_could_not_be_read_again_is_not_written() {
-        let deep = (0..=DEEPEST).fold(json!(1), |inner, _| json!([inner]));
-        let wide = json!(vec![json!({}); 2 * DEEPEST]);
+        let deep = (0..=STORED_DEPTH).fold(json!(1), |inner, _| json!([inner]));
+        let wide = json!(vec![json!({}); 2 * STORED_DEPTH]);
         assert!(encode("row", "r", &wide).is_ok());
         assert!(matches!(encode("row", "r", &deep), Err(StoreError::Unreadable { .. })));
         let text = encode("row", "r", &deep[0]).unwrap();

@@ -3,9 +3,9 @@
 use crate::{
     Refusal,
     document::Document,
-    json_schema,
     versions::{PROPERTIES, VERSION},
 };
+use formwork_json_schema::{Faults, JsonSchema, Verdict};
 use formwork_model::{InstanceKey, Json, ProjectId, WireCode};
 use formwork_secret::Secret;
 use formwork_store::{DomainError, DomainTx, StoredObject, UniqueKey};
@@ -107,10 +107,12 @@ impl Machine {
         })
     }
 
-    /// The transitions that lead on from a state.
+    /// The transitions that lead on from a state without anybody's approval.
     pub(super) fn leading_from(&self, state: &str) -> Vec<&str> {
         let leads = |transition: &&Json| {
-            transition["from"].as_array().is_some_and(|from| from.iter().any(|from| from == state))
+            let from = transition["from"].as_array();
+            transition["requires_approval"] != true
+                && from.is_some_and(|from| from.iter().any(|from| from == state))
         };
         self.list("transitions").filter(leads).filter_map(|transition| transition["name"].as_str()).collect()
     }
@@ -130,11 +132,22 @@ impl Machine {
         else {
             return Ok(());
         };
-        let validator = json_schema::validator(schema).map_err(|reason| {
-            refuse(format!("The workflow's payload_schema is no JSON Schema: {reason}"), Vec::new())
-        })?;
-        let details: Vec<Json> = validator
-            .iter_errors(payload)
+        let schema = JsonSchema::read(schema)
+            .map_err(|error| refuse(format!("The workflow's payload_schema {error}"), Vec::new()))?;
+        let faults = match schema.judge(payload) {
+            Verdict::Fits => return Ok(()),
+            Verdict::TooLarge => {
+                let message = "The payload and the workflow's payload_schema are too large to compare them";
+                return Err(refuse(message.to_owned(), Vec::new()).into());
+            }
+            Verdict::Unfit(Faults::Untold) => {
+                let message = "The payload is not what the workflow takes; it is too large to say where";
+                return Err(refuse(message.to_owned(), Vec::new()).into());
+            }
+            Verdict::Unfit(Faults::Told(faults)) => faults,
+        };
+        let details: Vec<Json> = faults
+            .iter()
             .take(MOST_DETAILS)
             .map(|error| {
                 let path = format!("payload{}", error.instance_path().as_str());
@@ -142,12 +155,8 @@ impl Machine {
                 json!({ "path": path, "message": error.masked().to_string() })
             })
             .collect();
-        let Some(first) = details.first() else { return Ok(()) };
-        let message = format!(
-            "The payload is not what the workflow takes: {}",
-            first["message"].as_str().unwrap_or_default()
-        );
-        Err(refuse(message, details).into())
+        let first = details.first().and_then(|first| first["message"].as_str()).unwrap_or_default();
+        Err(refuse(format!("The payload is not what the workflow takes: {first}"), details).into())
     }
 }
 

@@ -8,10 +8,10 @@ mod transition;
 pub(crate) use transition::TaskTransition;
 
 use crate::{
-    Act, ActionBody, Definition, DependentRule, Dependents, Extra, PlatformType, Refusal, RestAction,
-    RestRoute, UpdateMode, rest::Filter, scene::Scene, types::queued,
+    Act, ActionBody, Definition, DependentRule, Dependents, Extra, Findings, Node, PlatformType, Refusal,
+    RestAction, RestRoute, UpdateMode, rest::Filter, scene::Scene, types::queued,
 };
-use formwork_model::{ImmutableRule, Json, Kind, PropertySchema, WireCode};
+use formwork_model::{DiagnosticCode, ImmutableRule, Json, Kind, Path, PropertySchema, WireCode};
 use formwork_store::{DomainError, DomainTx, Link};
 use machine::Machine;
 use serde_json::{Map, json};
@@ -22,6 +22,8 @@ pub(crate) struct Task;
 const PINNED: &str = "workflow_version";
 const STATE: &str = "state";
 const STATUS: &str = "status";
+/// The most characters of what people call a task, and of who is to see to it.
+const LONGEST_NAME: usize = 200;
 /// Names the workflow while the task is open.
 const OPEN_IN: &str = "open_in";
 
@@ -85,6 +87,11 @@ impl PlatformType for Task {
         WireCode::TaskNotFound
     }
 
+    fn check(&self, properties: Node<'_>, findings: &mut Findings) {
+        check_length(properties, "name", LONGEST_NAME, findings);
+        check_length(properties, "assignee", LONGEST_NAME, findings);
+    }
+
     fn act(&self, tx: &mut dyn DomainTx, act: Act<'_>) -> Result<Json, DomainError> {
         transition::transition(tx, &act)
     }
@@ -114,6 +121,14 @@ impl PlatformType for Task {
 
     fn extras(&self) -> &'static [Extra] {
         &EXTRAS
+    }
+}
+
+fn check_length(properties: Node<'_>, name: &str, longest: usize, findings: &mut Findings) {
+    let text = properties.member(name).and_then(Node::known_text);
+    if text.is_some_and(|text| text.chars().count() > longest) {
+        let message = format!("`{name}` can have {longest} characters at most");
+        findings.error(DiagnosticCode::InputTooLarge, Path::of([name]), message);
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::{PINNED, STATE, STATUS, enter, machine::Machine};
 use crate::{
-    Act, ActionField, Completeness, Definition, PlatformCatalog, PlatformType, Refusal, RestParent,
-    RestRoute,
+    Act, ActionField, Completeness, Definition, Findings, Node, PlatformCatalog, PlatformType, Refusal,
+    RestParent, RestRoute,
     document::Document,
     draft::{self, CHANGED_BY, Given},
     ids::new_id,
-    json_logic,
+    json_logic::{self, Unevaluated},
     rewrite::rewrite,
     view::representation,
 };
@@ -19,6 +19,8 @@ use serde_json::json;
 /// The operation that moves a task.
 pub(super) const OPERATION: &str = "TransitionTask";
 const NAME: &str = "task_transition";
+/// The most characters of a comment.
+const LONGEST_COMMENT: usize = 4000;
 
 /// What its body holds.
 pub(super) static FIELDS: [ActionField; 3] = [
@@ -47,11 +49,16 @@ pub(super) fn transition(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, D
         let message = format!("Workflow '{workflow}' has no transition '{name}' at version {version}.");
         return Err(Refusal::new(WireCode::TaskTransitionNotFound, message).into());
     };
+    let is_open = text(STATUS) == "open";
     let conflict = |message: String| {
-        let meta = json!({ "state": state, "possible": machine.leading_from(&state) });
+        let possible = if is_open { machine.leading_from(&state) } else { Vec::new() };
+        let meta = json!({ "state": state, "possible": possible });
         DomainError::from(Refusal::new(WireCode::TaskTransitionConflict, message).meta(meta))
     };
-    if text(STATUS) != "open" || !way.from.contains(&&*state) {
+    if !is_open {
+        return Err(conflict(format!("Task '{}' is closed, in state '{state}'.", act.object.id)));
+    }
+    if !way.from.contains(&&*state) {
         return Err(conflict(format!(
             "Task '{}' is in state '{state}', which '{name}' does not lead from.",
             act.object.id
@@ -63,11 +70,16 @@ pub(super) fn transition(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, D
         )));
     }
     let object = with_payload(tx, act)?;
-    if let Some(guard) = way.guard
-        && !holds(guard, act, &object, &state)?
-    {
-        let message = format!("The guard of transition '{name}' does not hold for task '{}'.", object.id);
-        return Err(Refusal::new(WireCode::TaskGuardRejected, message).into());
+    if let Some(guard) = way.guard {
+        let problem = match holds(guard, act, &object, &state)? {
+            Ok(true) => None,
+            Ok(false) => Some("does not hold".to_owned()),
+            Err(unevaluated) => Some(format!("could not be evaluated: {unevaluated}")),
+        };
+        if let Some(problem) = problem {
+            let message = format!("The guard of transition '{name}' for task '{}' {problem}.", object.id);
+            return Err(Refusal::new(WireCode::TaskGuardRejected, message).into());
+        }
     }
     let moved = rewrite(tx, act.key, &object, |document| {
         enter(&mut document.system, &machine, &workflow, way.to);
@@ -89,7 +101,12 @@ pub(super) fn transition(tx: &mut dyn DomainTx, act: &Act<'_>) -> Result<Json, D
 }
 
 /// Whether a guard holds for a task that is about to leave a state.
-fn holds(guard: &Json, act: &Act<'_>, task: &StoredObject, state: &str) -> Result<bool, DomainError> {
+fn holds(
+    guard: &Json,
+    act: &Act<'_>,
+    task: &StoredObject,
+    state: &str,
+) -> Result<Result<bool, Unevaluated>, DomainError> {
     let opened = Document::of(task)?.open_whole(act.key, &task.id)?;
     let shown = opened.properties.expose();
     let data = json!({
@@ -174,6 +191,10 @@ impl PlatformType for TaskTransition {
             dependents: &[],
             route: &ROUTE,
         }
+    }
+
+    fn check(&self, properties: Node<'_>, findings: &mut Findings) {
+        super::check_length(properties, "comment", LONGEST_COMMENT, findings);
     }
 
     fn srn_parent(&self) -> Option<&'static str> {

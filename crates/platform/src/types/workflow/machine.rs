@@ -165,6 +165,10 @@ fn check_costs(guard: Node<'_>, name: &str, at: &Path, findings: &mut Findings) 
         format!("cannot use '{operator}'")
     } else if json_logic::nests_loops(guard) {
         "cannot go through a list for each element of another".to_owned()
+    } else if json_logic::holds_object(guard) {
+        "cannot hold an object but an operation".to_owned()
+    } else if let Some(number) = json_logic::inexact_literal(guard) {
+        format!("cannot hold {number}: integers beyond 2^53 compare as their neighbours do")
     } else {
         return;
     };

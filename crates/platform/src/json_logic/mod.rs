@@ -1,51 +1,20 @@
 //! JSON Logic as guardrails, workflows and tools hold it: its structure is checked and its
 //! variables are listed without evaluating anything. An object with one member is an operation;
-//! objects with more members, and all other values, are data.
+//! objects with more members, and all other values, are data. Guards of workflows are evaluated here, and
+//! can't hold objects as data.
+
+mod cost;
+mod guard;
+mod operators;
+
+pub(crate) use guard::{Unevaluated, holds, inexact_literal};
 
 use crate::{Findings, Node};
-use formwork_model::{DiagnosticCode, Json, Path};
+use formwork_model::{DiagnosticCode, Path};
+use operators::{OPERATORS, operator};
 
 /// How deep an expression may be nested. People write a handful of levels.
 const DEEPEST: usize = 64;
-
-/// The operators of JSON Logic.
-const OPERATORS: &[&str] = &[
-    "var",
-    "missing",
-    "missing_some",
-    "if",
-    "?:",
-    "==",
-    "===",
-    "!=",
-    "!==",
-    "!",
-    "!!",
-    "or",
-    "and",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "max",
-    "min",
-    "+",
-    "-",
-    "*",
-    "/",
-    "%",
-    "map",
-    "filter",
-    "reduce",
-    "all",
-    "none",
-    "some",
-    "merge",
-    "in",
-    "cat",
-    "substr",
-    "log",
-];
 
 /// The operators whose second argument is evaluated for each element, so that its variables are
 /// the element's own.
@@ -73,17 +42,25 @@ pub(crate) fn check(expression: Node<'_>, at: &Path, findings: &mut Findings) {
         let items = node.items();
         let below = items.into_iter().enumerate();
         let mut below: Vec<_> = below.map(|(index, item)| (path.index(index), depth + 1, item)).collect();
-        if let [(operator, argument)] = node.members()[..] {
-            if OPERATORS.contains(&operator) {
-                below.push((path.key(operator), depth + 1, argument));
-            } else {
-                let known = OPERATORS.join(", ");
-                let message = format!("Unknown JSON Logic operator '{operator}'. Known: {known}");
-                findings.error(DiagnosticCode::InvalidValue, path, message);
+        if let [(name, argument)] = node.members()[..] {
+            let problem = match operator(name) {
+                Some(known) => {
+                    known.problem(argument).map(|problem| format!("JSON Logic operator '{name}' {problem}"))
+                }
+                None => Some(unknown(name)),
+            };
+            match problem {
+                Some(message) => findings.error(DiagnosticCode::InvalidValue, path, message),
+                None => below.push((path.key(name), depth + 1, argument)),
             }
         }
         pending.extend(below.into_iter().rev());
     }
+}
+
+fn unknown(operator: &str) -> String {
+    let known: Vec<_> = OPERATORS.iter().map(|operator| operator.name).collect();
+    format!("Unknown JSON Logic operator '{operator}'. Known: {}", known.join(", "))
 }
 
 /// All variables of the data that an expression reads, in order; those that stand for parts of an
@@ -141,11 +118,18 @@ pub(crate) fn nests_loops(logic: Node<'_>) -> bool {
     false
 }
 
-/// Whether an expression that was checked holds for data. One that cannot be evaluated does not: what
-/// guards something must not let it through by failing.
-pub(crate) fn holds(logic: &Json, data: &Json) -> bool {
-    let truth = serde_json::json!({ "!!": [logic] });
-    datalogic_rs::eval_into::<Json, _, _>(&truth, data).is_ok_and(|holds| holds == true)
+/// Whether an object stands anywhere in an expression as data.
+pub(crate) fn holds_object(logic: Node<'_>) -> bool {
+    let mut pending = vec![logic];
+    while let Some(node) = pending.pop() {
+        let members = node.members();
+        if node.is_object() && members.len() != 1 {
+            return true;
+        }
+        pending.extend(members.into_iter().map(|(_, member)| member));
+        pending.extend(node.items());
+    }
+    false
 }
 
 fn first_argument(argument: Node<'_>) -> Node<'_> {
@@ -155,7 +139,7 @@ fn first_argument(argument: Node<'_>) -> Node<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use formwork_model::{Expr, ExprLeaf, Ref};
+    use formwork_model::{Expr, ExprLeaf, Json, Ref};
     use serde_json::json;
 
     fn found(value: &Json) -> Vec<String> {
@@ -197,40 +181,57 @@ mod tests {
         }
     }
 
+    fn of_arguments(operator: &str, count: usize) -> Json {
+        let all = match operator {
+            "map" | "filter" | "all" | "none" | "some" => json!([[1], { "var": "" }, 0]),
+            "reduce" => json!([[1], { "var": "current" }, 0, 0]),
+            "missing_some" => json!([1, ["a"], 1]),
+            "substr" => json!(["text", 1, 1, 1]),
+            "in" => json!([1, [1], 1]),
+            _ => json!([1, 1, 1, 1, 1]),
+        };
+        json!({ operator: all.as_array().expect("a list")[..count] })
+    }
+
     #[test]
-    fn an_expression_holds_if_it_comes_to_something_true() {
-        let data = json!({ "payload": { "amount": 5, "tags": ["a", "b"], "empty": [] } });
-        for (logic, expected) in [
-            (json!({ ">": [{ "var": "payload.amount" }, 4] }), true),
-            (json!({ ">": [{ "var": "payload.amount" }, 5] }), false),
-            (json!({ "in": ["b", { "var": "payload.tags" }] }), true),
-            (json!({ "var": "payload.empty" }), false),
-            (json!({ "var": "payload.missing" }), false),
-            (json!({ "var": ["payload.missing", 1] }), true),
-            (json!({ "some": [{ "var": "payload.tags" }, { "==": [{ "var": "" }, "b"] }] }), true),
-            (json!({ "missing": ["payload.nothing"] }), true),
-            (json!({ "missing_some": [1, ["payload.amount", "payload.x"]] }), false),
-        ] {
-            assert_eq!(holds(&logic, &data), expected, "{logic}");
+    fn what_the_check_lets_pass_can_be_evaluated() {
+        // Where expressions are evaluated, there is nothing to log to: guards can't use it.
+        for operator in OPERATORS.iter().filter(|operator| operator.name != "log") {
+            let allowed: Vec<usize> =
+                (0..=3).filter(|count| found(&of_arguments(operator.name, *count)).is_empty()).collect();
+            assert!(!allowed.is_empty(), "{}", operator.name);
+            for count in allowed {
+                let logic = of_arguments(operator.name, count);
+                let answer = datalogic_rs::eval_into::<Json, _, _>(&logic, &json!({}));
+                assert!(answer.is_ok(), "{logic}: {answer:?}");
+            }
         }
     }
 
     #[test]
-    fn every_operator_that_is_known_can_be_evaluated() {
-        let arguments = |operator: &str| match operator {
-            "map" | "filter" | "all" | "none" | "some" => json!([[1], { "var": "" }]),
-            "reduce" => json!([[1], { "var": "current" }, 0]),
-            "missing_some" => json!([1, ["a"]]),
-            "substr" => json!(["text", 1]),
-            "in" => json!([1, [1]]),
-            "if" | "?:" => json!([true, 1, 2]),
-            _ => json!([1, 1]),
-        };
-        // Where expressions are evaluated, there is nothing to log to: guards can't use it.
-        for operator in OPERATORS.iter().filter(|operator| **operator != "log") {
-            let logic = json!({ *operator: arguments(operator) });
-            let answer = datalogic_rs::eval_into::<Json, _, _>(&logic, &json!({}));
-            assert!(answer.is_ok(), "{operator}: {answer:?}");
+    fn operators_take_so_many_arguments() {
+        for (wrong, message) in [
+            (json!({ ">": [] }), "guard: JSON Logic operator '>' takes 2 arguments at least, not 0"),
+            (json!({ ">": 1 }), "guard: JSON Logic operator '>' takes 2 arguments at least, not 1"),
+            (json!({ "some": [[1]] }), "guard: JSON Logic operator 'some' takes 2 arguments, not 1"),
+            (json!({ "if": [] }), "guard: JSON Logic operator 'if' takes 1 argument at least, not 0"),
+            (json!({ "and": true }), "guard: JSON Logic operator 'and' takes a list of arguments"),
+            (json!({ "substr": ["a"] }), "guard: JSON Logic operator 'substr' takes 2 to 3 arguments, not 1"),
+            (json!({ "!": [{ "in": [] }] }), "guard.![0]: JSON Logic operator 'in' takes 2 arguments, not 0"),
+        ] {
+            assert_eq!(found(&wrong), [message]);
+        }
+        assert_eq!(found(&json!({ "!": { "var": "a" } })), Vec::<String>::new());
+    }
+
+    #[test]
+    fn objects_as_data_are_seen() {
+        for (logic, expected) in [
+            (json!({ "==": [{ "var": "a" }, [1, "x"]] }), false),
+            (json!({ "in": [{ "var": "a" }, [{ "k": 1, "l": 2 }]] }), true),
+            (json!({ "==": [{ "var": "a" }, {}] }), true),
+        ] {
+            assert_eq!(holds_object(Node::Plain(&logic)), expected, "{logic}");
         }
     }
 
