@@ -89,6 +89,8 @@ codes! {
         RequestRejected = "REQUEST_REJECTED",
         /// The request took too long.
         RequestTimeout = "REQUEST_TIMEOUT",
+        /// The server stops, and began nothing of what was asked for.
+        ShuttingDown = "SHUTTING_DOWN",
         /// The agent that is named does not exist in the project.
         AgentNotFound = "AGENT_NOT_FOUND",
         /// The actor that is named does not exist in the project.

@@ -79,7 +79,7 @@ pub fn status_of(code: WireCode) -> StatusCode {
         W::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         W::SecretNotDecryptable | W::Unknown | W::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         W::FormationHandlerFailed => StatusCode::BAD_GATEWAY,
-        W::PluginUnavailable | W::RequestTimeout => StatusCode::SERVICE_UNAVAILABLE,
+        W::PluginUnavailable | W::RequestTimeout | W::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
     }
 }
 

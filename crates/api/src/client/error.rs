@@ -35,6 +35,12 @@ pub enum TransportError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// It is not known who would answer.
+    #[error("there is no server to ask")]
+    Locate {
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The connection broke. Whether the request had an effect is not known.
     #[error("the connection to `{endpoint}` broke")]
     Broken {

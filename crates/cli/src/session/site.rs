@@ -6,15 +6,18 @@ use super::{Host, Need, SessionError};
 use formwork_api::{Client, Endpoint, Locate, Located, TransportError};
 use formwork_config::Settings;
 use formwork_model::Secret;
-use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::net::UnixStream;
+use tokio::sync::SetOnce;
 
 /// How often the lock of a data directory is tried, while another process starts or leaves.
 const TRIES: u32 = 500;
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(10);
+/// How long the process that holds it may take to accept a connection.
+const ANSWER: Duration = Duration::from_secs(2);
 /// For how many of them a process that only reads is waited for, before it is used as it is.
 const TRIES_TO_RECOVER: u32 = 300;
 
@@ -23,22 +26,14 @@ pub(super) struct Site {
     settings: Settings,
     need: Need,
     /// This process, once it has become the server.
-    host: OnceLock<Host>,
-    /// Whether there is a host.
-    serving: watch::Sender<bool>,
+    host: SetOnce<Host>,
     /// Whether it has been found once: what is found later takes the place of a process that died.
     entered: AtomicBool,
 }
 
 impl Site {
     pub(super) fn new(settings: Settings, need: Need) -> Self {
-        Self {
-            settings,
-            need,
-            host: OnceLock::new(),
-            serving: watch::Sender::new(false),
-            entered: AtomicBool::new(false),
-        }
+        Self { settings, need, host: SetOnce::new(), entered: AtomicBool::new(false) }
     }
 
     pub(super) fn host(&self) -> Option<&Host> {
@@ -47,13 +42,7 @@ impl Site {
 
     /// This process as the server, once it is; for ever if it never has to be.
     pub(super) async fn hosting(&self) -> &Host {
-        loop {
-            // The sender lives in `self`, so the channel can't close.
-            let _ = self.serving.subscribe().wait_for(|serving| *serving).await;
-            if let Some(host) = self.host() {
-                return host;
-            }
-        }
+        self.host.wait().await
     }
 
     /// What requests are sent with: the given token, or the administrator's of the data directory.
@@ -88,7 +77,7 @@ impl Site {
                 return Ok(host.client().clone());
             }
             let demanding = self.need.recovers() && tries < TRIES_TO_RECOVER;
-            if let Some(client) = self.neighbour(demanding)? {
+            if let Some(client) = self.neighbour(demanding).await? {
                 return Ok(client);
             }
             match Host::open(&self.settings, self.need).await? {
@@ -102,18 +91,21 @@ impl Site {
 
     /// Becomes the server. What it is to follow goes on at once, and is not waited for: it is followed.
     async fn settle(&self, host: Host) -> Result<(), SessionError> {
-        // Another request of this command can't have been first: the lock is ours alone.
-        let host = self.host.get_or_init(|| host);
-        self.serving.send_replace(true);
-        if self.need == Need::Follow || self.need.recovers() && self.entered.load(Ordering::Relaxed) {
-            host.recover(false).await?;
+        let replaces = self.entered.load(Ordering::Relaxed);
+        let goes_on = self.need == Need::Follow || self.need.recovers() && replaces;
+        let recovered = if goes_on { host.recover(false).await } else { Ok(()) };
+        if let Err(error) = recovered {
+            host.stop().await;
+            return Err(error);
         }
+        // Another request of this command can't have been first: the lock is ours alone.
+        let _ = self.host.set(host);
         Ok(())
     }
 
     /// A client of the other process that serves the data directory, if one does; `demanding`: and if it
     /// has taken over what dead processes left.
-    fn neighbour(&self, demanding: bool) -> Result<Option<Client>, SessionError> {
+    async fn neighbour(&self, demanding: bool) -> Result<Option<Client>, SessionError> {
         let path = self.settings.data_dir.agent_lock();
         let holder = current(&path).map_err(|source| SessionError::Lock { path, source })?;
         let socket = self.settings.data_dir.agent_socket();
@@ -121,7 +113,8 @@ impl Site {
             return Ok(None);
         }
         // Between the lock and the socket the agent may still be starting: only what answers counts.
-        if std::os::unix::net::UnixStream::connect(&socket).is_err() {
+        let answers = tokio::time::timeout(ANSWER, UnixStream::connect(&socket)).await;
+        if !answers.is_ok_and(|connected| connected.is_ok()) {
             return Ok(None);
         }
         Ok(Some(Client::new(&Endpoint::unix(socket))))
@@ -132,17 +125,13 @@ impl Site {
 pub(super) struct Requests(pub(super) Arc<Site>);
 
 impl Locate for Requests {
-    fn locate(&self, _lost: usize) -> Located<'_> {
+    fn locate(&self) -> Located<'_> {
         let site = self.0.clone();
         // A request may be given up while this process takes the place; that it finishes all the same.
         let found = tokio::spawn(async move { site.client().await });
         Box::pin(async {
-            let found =
-                found.await.map_err(io::Error::other).and_then(|found| found.map_err(io::Error::other));
-            found.map_err(|source| TransportError::Connect {
-                endpoint: self.0.settings.data_dir.path().display().to_string(),
-                source,
-            })
+            let found = found.await.map_err(|panic| TransportError::Locate { source: panic.into() })?;
+            found.map_err(|error| TransportError::Locate { source: error.into() })
         })
     }
 }

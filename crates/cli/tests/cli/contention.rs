@@ -94,18 +94,18 @@ fn commands_that_start_together_share_one_data_directory() {
 fn commands_outlive_the_process_that_serves_them() {
     let home = Home::new();
     home.write("a.json", many(3));
-    for round in 0..4 {
-        // Each makes several requests; whichever serves the others leaves before some of them are done.
-        let children: Vec<_> = (0..8)
-            .map(|index| {
-                let name = format!("s{round}-{index}");
-                let create = ["create-formation", "--name", &name, "--template-file", "a.json"];
-                home.command(&create).spawn().expect("it starts")
-            })
-            .collect();
-        for child in children {
-            finish(child).ok();
+    // Each makes several requests; whichever serves the others leaves before some of them are done.
+    let deploys = &|series: usize| {
+        for index in 0..12 {
+            let name = format!("s{series}-{index}");
+            let create = ["create-formation", "--name", &name, "--template-file", "a.json"];
+            finish(home.command(&create).spawn().expect("it starts")).ok();
         }
-    }
-    assert_eq!(home.json(&["list-formations"])["total"], Value::from(32));
+    };
+    std::thread::scope(|scope| {
+        for series in 0..4 {
+            scope.spawn(move || deploys(series));
+        }
+    });
+    assert_eq!(home.json(&["list-formations"])["total"], Value::from(48));
 }

@@ -265,8 +265,8 @@ impl Control {
                 format!("{running} operations are in progress, which is the most at once. Try again later."),
             )),
             Err(BeginError::ShuttingDown) => Err(ControlError::new(
-                WireCode::OperationInProgress,
-                "The server is shutting down. Try again later.",
+                WireCode::ShuttingDown,
+                "The server is shutting down; nothing was begun. Try again later.",
             )),
             Err(BeginError::Store(StoreError::Object(DomainError::KeyTaken { value, .. }))) => {
                 Err(name_conflict(&value))
