@@ -18,12 +18,7 @@ impl<'ir> Vm<'ir> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
             Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),
-            Ty::Nothing | Ty::Function { .. } => None,
-            Ty::Module(level) => {
-                let (module, _) = self.at_level(frame, *level);
-                let class = self.class_of(module)?;
-                Some(Value::Object(self.default_instance(class)))
-            }
+            Ty::Nothing | Ty::Function { .. } | Ty::Module(_) => None,
             Ty::StringLiteral(text) => Some(self.heap.string(std::sync::Arc::clone(text))),
             Ty::Nullable(inner) => {
                 let default = match &code.types[*inner as usize] {
