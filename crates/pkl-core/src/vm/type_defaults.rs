@@ -45,7 +45,8 @@ impl<'ir> Vm<'ir> {
             Ty::Named { args, .. } => match self.resolve_type(code, ty)? {
                 Some(Resolved::Class(class)) => self.default_of_class(class, code, args, frame)?,
                 Some(Resolved::Alias(alias)) if self.heap.alias(alias).name == self.words.mixin => {
-                    let identity = Function { arity: 1, kind: FunctionKind::Identity };
+                    let check = args.first().map(|&ty| self.type_ref(code, ty, frame));
+                    let identity = Function { arity: 1, kind: FunctionKind::Identity(check) };
                     Some(Value::Function(self.heap.add_function(identity)))
                 }
                 Some(Resolved::Alias(alias)) => {
