@@ -7,6 +7,9 @@ use pkl_parser::ast::{
 };
 use rustc_hash::FxHashSet;
 
+/// How long the keyword is.
+const NEW_LENGTH: u32 = 3;
+
 /// The first `new` of a module whose parent nothing tells.
 pub(super) fn orphan(ast: &Ast, root: ast::Module) -> Option<Span> {
     let untyped = |expr: &&ast::Expr| matches!(expr.kind, ExprKind::New { ty: None, .. });
@@ -21,7 +24,7 @@ pub(super) fn orphan(ast: &Ast, root: ast::Module) -> Option<Span> {
         adopt(ast, expr, &mut orphans);
     }
     let first = orphans.into_iter().min_by_key(|&start| (rank(ast, root, start), start))?;
-    Some(Span::new(first, first + "new".len() as u32))
+    Some(Span::new(first, first + NEW_LENGTH))
 }
 
 /// The expressions that are values of members or results of methods.
