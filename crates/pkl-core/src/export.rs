@@ -35,6 +35,8 @@ pub(crate) struct Exporter<'r> {
     mode: Export,
     converters: Option<Converters>,
     refusal: Option<Refusal<'r>>,
+    /// Whether the format has no lists, whatever is in them.
+    refuses_lists: bool,
     /// What was refused.
     pub(crate) refused: Option<RenderError>,
     path: Vec<Step>,
@@ -43,12 +45,21 @@ pub(crate) struct Exporter<'r> {
 
 impl<'r> Exporter<'r> {
     pub(crate) fn new(mode: Export, converters: Option<Converters>) -> Self {
-        Self { mode, converters, refusal: None, refused: None, path: Vec::new(), depth: 0 }
+        Self {
+            mode,
+            converters,
+            refusal: None,
+            refuses_lists: false,
+            refused: None,
+            path: Vec::new(),
+            depth: 0,
+        }
     }
 
     /// For a renderer that refuses some values.
     pub(crate) fn refusing(converters: Option<Converters>, refusal: Refusal<'r>) -> Self {
-        Self { refusal: Some(refusal), ..Self::new(Export::Strict, converters) }
+        let refuses_lists = refused_member(&refusal, Tree::Listing(Vec::new())).is_some();
+        Self { refusal: Some(refusal), refuses_lists, ..Self::new(Export::Strict, converters) }
     }
 
     /// Notes what is refused.
@@ -84,11 +95,19 @@ impl<'r> Exporter<'r> {
     /// Whether the format has nothing for a value.
     fn check_value(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
         let Some(refusal) = &self.refusal else { return Ok(()) };
-        let Some(mut error) = (refusal.render)(&without_members(vm, value)?) else { return Ok(()) };
+        let tree = without_members(vm, value)?;
+        let refused = match (refusal.render)(&tree) {
+            // It is no document, which it may not be either.
+            Some(error) if error.code == RenderErrorCode::UnsupportedDocument && !self.path.is_empty() => {
+                refused_member(refusal, tree)
+            }
+            refused => refused,
+        };
+        let Some(mut error) = refused else { return Ok(()) };
         if error.code != RenderErrorCode::UnsupportedValue {
             return Ok(());
         }
-        if let (Value::Pair(_), Some((sentence, _))) = (value, error.message.split_once('\n')) {
+        if let (true, Some((sentence, _))) = (has_members(value), error.message.split_once('\n')) {
             error.message = format!("{sentence}\nValue: {}", vm.show_shallow(value)?);
             error.path.clear();
         }
@@ -210,7 +229,7 @@ impl<'r> Exporter<'r> {
     }
 
     fn tree(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
-        if may_be_refused(value) {
+        if may_be_refused(value) || self.refuses_lists && matches!(value, Value::List(_) | Value::Set(_)) {
             self.check_value(vm, value)?;
         }
         Ok(match value {
@@ -316,6 +335,9 @@ impl<'r> Exporter<'r> {
                 return self.member(vm, Some(object), step, Err(error));
             }
         }
+        if kind == ObjectKind::Listing && self.refuses_lists {
+            self.check_value(vm, Value::Object(object))?;
+        }
         if kind == ObjectKind::Dynamic {
             let keys: Vec<_> = listed.iter().map(|&(key, _)| key).collect();
             self.check_mixed(vm, object, &keys)?;
@@ -376,6 +398,17 @@ fn may_be_refused(value: Value) -> bool {
         Value::Float(value) => !value.is_finite(),
         _ => true,
     }
+}
+
+/// Whether messages show other values in a value.
+fn has_members(value: Value) -> bool {
+    matches!(value, Value::Pair(_) | Value::List(_) | Value::Set(_) | Value::Object(_))
+}
+
+/// What is wrong with a value as a property.
+fn refused_member(refusal: &Refusal<'_>, value: Tree) -> Option<RenderError> {
+    let error = (refusal.render)(&Tree::Dynamic(vec![Member::Property("member".into(), value)]))?;
+    Some(RenderError { path: Vec::new(), ..error })
 }
 
 /// A message about a key, of its three lines the second about the object as it is.

@@ -111,12 +111,7 @@ impl Readers {
         if let Some(rest) = uri.strip_prefix("...") {
             return self.resolve_triple_dot(base, rest);
         }
-        resolve(base, uri).ok_or_else(|| {
-            Raised::new(
-                ErrorCode::NotFound,
-                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
-            )
-        })
+        resolve(base, uri).ok_or_else(|| no_relative(base, "import"))
     }
 
     /// `@name/path`, given without its sign.
@@ -182,12 +177,7 @@ impl Readers {
         if let Some(notation) = uri.strip_prefix('@') {
             return self.resolve_dependency(base, notation);
         }
-        resolve(base, uri).ok_or_else(|| {
-            Raised::new(
-                ErrorCode::NotFound,
-                format!("Cannot resolve relative URI `{uri}` from module `{base}`."),
-            )
-        })
+        resolve(base, uri).ok_or_else(|| no_relative(base, "resource"))
     }
 
     /// A resource, or `None` if there is none.
@@ -220,7 +210,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        let absolute = self.resolve_pattern(base, pattern, || no_relative(base, "import"))?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -237,7 +227,10 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
-        let absolute = self.resolve_pattern(base, pattern)?;
+        // A pattern that stays relative has no scheme, and is told so.
+        let absolute = self.resolve_pattern(base, pattern, || {
+            Raised::new(ErrorCode::NotFound, "No resource reader is registered for scheme `null`.")
+        })?;
         let Some(reader) = self.resource_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
         };
@@ -250,20 +243,25 @@ impl Readers {
         glob::expand(&request, &|uri| reader.list(uri))
     }
 
-    fn resolve_pattern(&self, base: &str, pattern: &str) -> Result<String> {
+    fn resolve_pattern(
+        &self,
+        base: &str,
+        pattern: &str,
+        unresolved: impl FnOnce() -> Failure,
+    ) -> Result<String> {
         if has_scheme(pattern) {
             return Ok(pattern.to_owned());
         }
         if let Some(notation) = pattern.strip_prefix('@') {
             return self.resolve_dependency(base, notation);
         }
-        resolve(base, pattern).ok_or_else(|| {
-            Raised::new(
-                ErrorCode::NotFound,
-                format!("Cannot resolve relative URI `{pattern}` from module `{base}`."),
-            )
-        })
+        resolve(base, pattern).ok_or_else(unresolved)
     }
+}
+
+/// A module whose URI is no path refers to something beside it.
+fn no_relative(base: &str, what: &str) -> Failure {
+    Raised::new(ErrorCode::NotFound, format!("Module `{base}` cannot have a relative {what} URI."))
 }
 
 /// Whether a package's URI says which version is meant: `//host/path@1.2.3`.

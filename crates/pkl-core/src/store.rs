@@ -14,6 +14,9 @@ use crate::ir::{
 use crate::lower::{self, Arguments, Context, Numbers, Words};
 use crate::stdlib;
 
+/// The URI of a host's expressions, of which each is a module.
+pub(crate) const EXPRESSION_URI: &str = "repl:text";
+
 /// A module's URI and text.
 type SourceKey = (Arc<str>, Arc<str>);
 
@@ -99,7 +102,7 @@ impl Store {
         let outline = pkl_parser::Parsed { ast: parsed.ast, root, diagnostics: Vec::new() };
         let ir = lower::lower_module(
             id,
-            "repl:text",
+            EXPRESSION_URI,
             text.into(),
             outline,
             &self.interner,

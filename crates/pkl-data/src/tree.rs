@@ -161,6 +161,12 @@ impl ClassName {
         Self { uri: uri.into(), ..self }
     }
 
+    /// The name without that of the module, which all classes of modules share.
+    #[must_use]
+    pub fn simple_name(&self) -> &str {
+        if self.is_module_class { "ModuleClass" } else { &self.name }
+    }
+
     /// Whether it is this class of this module.
     pub fn is(&self, module: &str, name: &str) -> bool {
         !self.is_module_class && &*self.module == module && &*self.name == name

@@ -19,6 +19,7 @@ fn messages_render_as_in_the_oracle() {
     let field_type = |class: &ClassName, name: &str| FieldType {
         is_union: class.is(values::MODULE, "U") && matches!(name, "u" | "v"),
         has_union_elements: class.is(values::MODULE, "U") && name == "w",
+        ..FieldType::default()
     };
     let mut random = Random(61);
     let mut cases: Vec<(String, Ours)> = Vec::new();

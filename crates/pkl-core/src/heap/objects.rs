@@ -214,8 +214,8 @@ pub(crate) enum FunctionKind<'ir> {
         /// The variables of the frame in which the body is written.
         locals: Option<EnvId>,
     },
-    /// Returns its argument: what a mixin amends.
-    Identity,
+    /// Returns its argument, checked to the type if there is one: what a mixin amends.
+    Identity(Option<CheckId>),
     /// The default of a type, for `default` of listings and mappings.
     TypeDefault(CheckId),
 }

@@ -29,6 +29,8 @@ pub(crate) struct ModuleIr {
     pub(crate) ast: Ast,
     pub(crate) root: ast::Module,
     pub(crate) link: Option<ModuleLink>,
+    /// A `new` of which nothing tells what it amends: the module can't be loaded.
+    pub(crate) orphan: Option<Span>,
     pub(crate) names: Arc<Names>,
     pub(crate) scope: Arc<Scope>,
     /// The module's own properties and methods.

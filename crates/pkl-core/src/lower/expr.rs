@@ -109,7 +109,7 @@ impl Lowerer<'_> {
             ExprKind::SuperSubscript(index) => Expr::SuperSubscript(self.expr(index)),
             ExprKind::Unary { op, operand } => Expr::Unary { op, operand: self.expr(operand) },
             ExprKind::If { condition, then, otherwise } => Expr::If {
-                condition: self.expr(condition),
+                condition: self.expr_in(condition, inferred),
                 then: self.expr_in(then, inferred),
                 otherwise: self.expr_in(otherwise, inferred),
             },
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
                 }
             }
             ExprKind::Throw(message) => Expr::Throw(self.expr(message)),
-            ExprKind::Trace(value) => Expr::Trace(self.expr(value)),
+            ExprKind::Trace(value) => Expr::Trace(self.expr_in(value, inferred)),
             ExprKind::Import { glob, uri } => {
                 Expr::Import { uri: self.constant(uri), glob, site: self.cx.numbers.site() }
             }

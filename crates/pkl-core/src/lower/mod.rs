@@ -4,6 +4,7 @@
 mod body;
 mod expr;
 mod module;
+mod parents;
 mod types;
 
 pub(crate) use body::{Arguments, lower_body};

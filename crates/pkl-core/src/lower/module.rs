@@ -55,11 +55,13 @@ pub(crate) fn lower_module(
         superclass: None,
         members: OnceLock::new(),
     };
+    let orphan = super::parents::orphan(&ast, root);
     ModuleIr {
         id,
         uri: uri.into(),
         name,
         link,
+        orphan,
         names,
         scope,
         class,

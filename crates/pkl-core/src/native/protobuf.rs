@@ -5,14 +5,19 @@ use pkl_data::render::textproto::{self, FieldType};
 use pkl_data::tree::{ClassName, Member, Tree, Typed};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 use super::Table;
 use super::render::{converted, rendered, text};
 use crate::error::Result;
 use crate::heap::PropertyKey;
 use crate::ir::{Code, Ty, TyIx};
-use crate::value::{ClassId, Value};
-use crate::vm::{Resolved, Vm};
+use crate::value::{ClassId, TypeAliasId, Value};
+use crate::vm::amend::ObjectKind;
+use crate::vm::{Known, Resolved, Vm};
+
+/// The aliases of `Int` that protocol buffers have types for.
+const SIZED_INTEGERS: [&str; 7] = ["Int8", "Int16", "Int32", "UInt8", "UInt16", "UInt32", "UInt"];
 
 pub(super) static METHODS: Table = &[
     ("pkl.protobuf#Renderer.renderDocument", document),
@@ -63,7 +68,7 @@ struct Types {
 impl Types {
     fn field_type(&self, class: &ClassName, name: &str) -> FieldType {
         let fields = self.classes.get(&class.to_string());
-        fields.and_then(|fields| fields.get(name)).copied().unwrap_or_default()
+        fields.and_then(|fields| fields.get(name)).cloned().unwrap_or_default()
     }
 
     /// Notes the declared types of all objects in a tree, which is no deeper than trees are.
@@ -132,7 +137,113 @@ impl<'ir> Vm<'ir> {
             Ty::Named { args, .. } if args.len() == 1 => is_union(code, bare(code, args[0])),
             _ => false,
         };
-        Ok(FieldType { is_union: self.resolves_to_union(code, ty)?, has_union_elements })
+        Ok(FieldType {
+            is_union: self.resolves_to_union(code, ty)?,
+            has_union_elements,
+            has_refused_keys: self.has_refused_keys(code, code.ty.unwrap_or(ty))?,
+            exact_class: self.exact_class(code, code.ty.unwrap_or(ty))?,
+        })
+    }
+
+    /// Whether a type is or contains a mapping whose type of keys protocol buffers don't have.
+    fn has_refused_keys(&mut self, code: &'ir Code, ty: TyIx) -> Result<bool> {
+        self.check_stack()?;
+        match &code.types[ty as usize] {
+            Ty::Nullable(inner) => self.has_refused_keys(code, *inner),
+            Ty::Union { members, .. } => self.have_refused_keys(code, members),
+            Ty::Named { args, .. } => match self.resolve_type(code, ty)? {
+                Some(Resolved::Class(class)) => match self.object_kind(class)? {
+                    ObjectKind::Listing => self.have_refused_keys(code, args),
+                    ObjectKind::Mapping => match args[..] {
+                        [key, value] => {
+                            Ok(self.key_kind(code, key)?.is_none() || self.has_refused_keys(code, value)?)
+                        }
+                        _ => Ok(false),
+                    },
+                    ObjectKind::Dynamic | ObjectKind::Typed => Ok(false),
+                },
+                Some(Resolved::Alias(alias)) => match self.alias_target(alias) {
+                    Some((code, ty)) => self.has_refused_keys(code, ty),
+                    None => Ok(false),
+                },
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    fn have_refused_keys(&mut self, code: &'ir Code, types: &[TyIx]) -> Result<bool> {
+        for &ty in types {
+            if self.has_refused_keys(code, ty)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What keys of a type are in protocol buffers, if they can be keys there.
+    fn key_kind(&mut self, code: &'ir Code, ty: TyIx) -> Result<Option<Known>> {
+        self.check_stack()?;
+        match &code.types[ty as usize] {
+            Ty::Nullable(inner) => self.key_kind(code, *inner),
+            Ty::StringLiteral(_) | Ty::Union { literals: Some(_), .. } => Ok(Some(Known::String)),
+            Ty::Union { members, .. } => {
+                for &member in members {
+                    if self.key_kind(code, member)? != Some(Known::String) {
+                        return Ok(None);
+                    }
+                }
+                Ok(Some(Known::String))
+            }
+            Ty::Named { .. } => match self.resolve_type(code, ty)? {
+                Some(Resolved::Class(class)) => {
+                    let kinds = [Known::String, Known::Int, Known::Boolean];
+                    Ok(kinds.into_iter().find(|&kind| self.is_known(class, kind)))
+                }
+                Some(Resolved::Alias(alias)) if self.is_sized_integer(alias) => Ok(Some(Known::Int)),
+                Some(Resolved::Alias(alias)) => match self.alias_target(alias) {
+                    Some((code, ty)) => self.key_kind(code, ty),
+                    None => Ok(None),
+                },
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether an alias of the base module stands for the integers of some width.
+    fn is_sized_integer(&self, alias: TypeAliasId) -> bool {
+        let alias = self.heap.alias(alias);
+        let name = self.text_of(alias.name);
+        &*self.module(alias.module).ir.uri == "pkl:base" && SIZED_INTEGERS.contains(&&*name)
+    }
+
+    fn alias_target(&mut self, alias: TypeAliasId) -> Option<(&'ir Code, TyIx)> {
+        let code = self.store.alias_type(self.heap.alias(alias).ir);
+        code.ty.map(|ty| (code, ty))
+    }
+
+    /// The displayed name of the class that values of a type must have, if the type is no more than a class and
+    /// not one that all messages have.
+    fn exact_class(&mut self, mut code: &'ir Code, mut ty: TyIx) -> Result<Option<Arc<str>>> {
+        loop {
+            match &code.types[ty as usize] {
+                Ty::Nullable(inner) => ty = *inner,
+                Ty::Named { args, .. } if args.is_empty() => match self.resolve_type(code, ty)? {
+                    Some(Resolved::Class(class)) => {
+                        let is_general =
+                            self.is_known(class, Known::Any) || self.is_known(class, Known::Typed);
+                        return Ok((!is_general).then(|| self.class_name(class)));
+                    }
+                    Some(Resolved::Alias(alias)) => match self.alias_target(alias) {
+                        Some(target) => (code, ty) = target,
+                        None => return Ok(None),
+                    },
+                    None => return Ok(None),
+                },
+                _ => return Ok(None),
+            }
+        }
     }
 
     /// Whether a type is a union, or the alias of one.

@@ -9,7 +9,8 @@ use crate::convert::Converters;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::export::{Export, Exporter, Refusal};
 use crate::heap::PropertyKey;
-use crate::value::Value;
+use crate::ir::Member;
+use crate::value::{ObjectId, Value};
 use crate::vm::{MemberRef, Vm};
 
 pub(super) static METHODS: Table = &[
@@ -107,12 +108,22 @@ fn place_of(vm: &mut Vm<'_>, root: Value, path: &[PathStep]) -> Option<(crate::i
         };
         let Some(member) = member else { break };
         let definition = vm.slot_at(member).member;
-        if definition.source_is_code() {
-            place = Some((definition.module, vm.value_span(definition)));
+        if let Some(declared) = declaration(vm, object, step) {
+            place = Some((declared.module, declared.span));
+        } else if definition.source_is_code() {
+            place = Some((definition.module, definition.span));
         }
         current = vm.force(object, member).ok()?;
     }
     place
+}
+
+/// Where the class of an object declares a property and its type.
+fn declaration<'ir>(vm: &Vm<'ir>, object: ObjectId, step: &PathStep) -> Option<&'ir Member> {
+    let PathStep::Property(name) = step else { return None };
+    let class = vm.heap.class(vm.heap.object(object).class);
+    let property = class.properties.get(&vm.store.symbol(name))?;
+    Some(property.typed.map_or(property.member, |(member, _)| member))
 }
 
 /// An option of a renderer.

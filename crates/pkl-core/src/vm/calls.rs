@@ -290,7 +290,8 @@ impl<'ir> Vm<'ir> {
 
     fn run_function(&mut self, kind: FunctionKind<'ir>, args: &[Value]) -> Result<Value> {
         match kind {
-            FunctionKind::Identity => Ok(args[0]),
+            FunctionKind::Identity(None) => Ok(args[0]),
+            FunctionKind::Identity(Some(check)) => self.check_member(check, args[0]),
             FunctionKind::TypeDefault(check) => self.default_of_check(check),
             FunctionKind::Lambda { lambda, this, owner, env } => {
                 let (params, code) = self.store.lambda_code(lambda);
@@ -339,7 +340,10 @@ impl<'ir> Vm<'ir> {
                     other => self.amend(other, body, &frame),
                 };
                 self.stack.truncate(base);
-                result
+                result.map_err(|error| {
+                    let lowered = self.store.body(body);
+                    error.locate(lowered.module, lowered.span).leave(|| self.function_name(lowered.module))
+                })
             }
         }
     }

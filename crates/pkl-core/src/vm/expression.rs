@@ -3,6 +3,7 @@
 use super::{Frame, Vm};
 use crate::error::Result;
 use crate::ir::Code;
+use crate::store::EXPRESSION_URI;
 use crate::value::{ModuleId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
@@ -13,6 +14,7 @@ impl<'ir> Vm<'ir> {
         object: ObjectId,
         text: &str,
     ) -> Result<Value> {
+        self.readers.check_module(EXPRESSION_URI)?;
         let ir = self.store.add_expression(text, self.module(module).ir)?;
         self.adopt(ir.id, module);
         let code = ir.expression.get().expect("a module made of an expression has its code");

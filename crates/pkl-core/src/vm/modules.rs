@@ -109,6 +109,9 @@ impl<'ir> Vm<'ir> {
     }
 
     fn make_module(&mut self, id: ModuleId, ir: &'ir ModuleIr) -> Result<()> {
+        if let Some(orphan) = ir.orphan {
+            return Err(super::eval::unknown_parent().locate(ir.id, orphan).leave(|| ir.name.to_string()));
+        }
         let base = match &ir.link {
             None => None,
             Some(link) => {

@@ -18,12 +18,7 @@ impl<'ir> Vm<'ir> {
         self.check_stack()?;
         Ok(match &code.types[ty as usize] {
             Ty::Unknown | Ty::Variable(_) => Some(Value::Object(self.empty_dynamic()?)),
-            Ty::Nothing | Ty::Function { .. } => None,
-            Ty::Module(level) => {
-                let (module, _) = self.at_level(frame, *level);
-                let class = self.class_of(module)?;
-                Some(Value::Object(self.default_instance(class)))
-            }
+            Ty::Nothing | Ty::Function { .. } | Ty::Module(_) => None,
             Ty::StringLiteral(text) => Some(self.heap.string(std::sync::Arc::clone(text))),
             Ty::Nullable(inner) => {
                 let default = match &code.types[*inner as usize] {
@@ -50,7 +45,8 @@ impl<'ir> Vm<'ir> {
             Ty::Named { args, .. } => match self.resolve_type(code, ty)? {
                 Some(Resolved::Class(class)) => self.default_of_class(class, code, args, frame)?,
                 Some(Resolved::Alias(alias)) if self.heap.alias(alias).name == self.words.mixin => {
-                    let identity = Function { arity: 1, kind: FunctionKind::Identity };
+                    let check = args.first().map(|&ty| self.type_ref(code, ty, frame));
+                    let identity = Function { arity: 1, kind: FunctionKind::Identity(check) };
                     Some(Value::Function(self.heap.add_function(identity)))
                 }
                 Some(Resolved::Alias(alias)) => {

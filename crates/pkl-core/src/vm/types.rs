@@ -250,22 +250,15 @@ impl<'ir> Vm<'ir> {
         frame: &Frame<'ir>,
         mode: Mode,
     ) -> Result<Value> {
-        let generic = members
-            .iter()
-            .filter(
-                |&&member| matches!(&code.types[member as usize], Ty::Named { args, .. } if !args.is_empty()),
-            )
-            .count();
+        let decided_by_members = matches!(value, Value::Object(_))
+            && matches!(mode, Mode::Lazy { .. })
+            && self.is_ambiguous(code, members)?;
+        let tried = if decided_by_members { Mode::Eager } else { mode };
         let mut reasons = Vec::new();
         for &member in if mutant!(UnionFirstOnly) { &members[..1] } else { members } {
-            if generic > 1 && matches!(mode, Mode::Lazy { .. }) && matches!(value, Value::Object(_)) {
-                if self.is(value, code, member, frame)? {
-                    return self.check_in(value, code, member, frame, mode);
-                }
-                continue;
-            }
             let (depth, top) = (self.depth, self.stack.len());
-            match self.check_in(value, code, member, frame, mode) {
+            match self.check_in(value, code, member, frame, tried) {
+                Ok(_) if decided_by_members => return self.check_in(value, code, member, frame, mode),
                 Ok(checked) => return Ok(checked),
                 Err(error) if is_negative(&error) => {
                     self.depth = depth;
@@ -281,6 +274,24 @@ impl<'ir> Vm<'ir> {
             return self.union_reasons(value, code, ty, members, &reasons);
         }
         Err(self.union_mismatch(value, code, ty)?)
+    }
+
+    /// Whether only the members of a listing or mapping tell which of a union's types it has.
+    fn is_ambiguous(&mut self, code: &'ir Code, members: &'ir [TyIx]) -> Result<bool> {
+        let (mut listings, mut mappings) = (0, 0);
+        for &member in members {
+            if !matches!(&code.types[member as usize], Ty::Named { args, .. } if !args.is_empty()) {
+                continue;
+            }
+            if let Some(Resolved::Class(class)) = self.resolve_type(code, member)? {
+                match self.object_kind(class)? {
+                    ObjectKind::Listing => listings += 1,
+                    ObjectKind::Mapping => mappings += 1,
+                    ObjectKind::Dynamic | ObjectKind::Typed => {}
+                }
+            }
+        }
+        Ok(listings > 1 || mappings > 1)
     }
 
     /// None of a union's types, where the value's class alone doesn't say why.

@@ -10,13 +10,20 @@ use crate::error::{RenderError, RenderErrorCode};
 use crate::tree::{ClassName, Tree, Typed};
 use crate::units::{Duration, DurationUnit};
 
+/// How the messages about keys begin.
+const REFUSED_KEY: &str = "Cannot render map with a non-scalar, floating point or byte array key";
+
 /// What the renderer needs to know of a property's declared type.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldType {
     /// Whether it is a union, of more than string literals: its value is wrapped in a message.
     pub is_union: bool,
     /// Whether its elements are.
     pub has_union_elements: bool,
+    /// Whether it is or contains a mapping whose type of keys the format doesn't have.
+    pub has_refused_keys: bool,
+    /// The class that its value must have, not a subclass; scalars may have any.
+    pub exact_class: Option<Arc<str>>,
 }
 
 /// The options of `protobuf.Renderer`.
@@ -104,14 +111,40 @@ impl<'a> Writer<'a> {
         for (name, value) in fields {
             let field_type = (self.options.field_type)(&typed.class, name);
             self.walk.enter(Step::Property(name), self.out.len())?;
-            self.field(name, value, field_type)?;
+            self.check_field(value, &field_type)?;
+            self.field(name, value, &field_type)?;
             self.walk.leave();
         }
         Ok(())
     }
 
+    /// Whether the declared type of a field has a counterpart in protocol buffers.
+    fn check_field(&self, value: &Tree, field_type: &FieldType) -> Result<(), RenderError> {
+        if field_type.has_refused_keys {
+            let message = format!("{REFUSED_KEY} type.");
+            return Err(self.walk.error(RenderErrorCode::UnsupportedKey, message));
+        }
+        let Some(declared) = &field_type.exact_class else { return Ok(()) };
+        let is_message = matches!(
+            value,
+            Tree::Typed(_)
+                | Tree::Dynamic(_)
+                | Tree::List(_)
+                | Tree::Set(_)
+                | Tree::Map(_)
+                | Tree::Listing(_)
+                | Tree::Mapping(_)
+        );
+        let actual = value.class_name();
+        if !is_message || value.render_directive().is_some() || *actual == **declared {
+            return Ok(());
+        }
+        let message = format!("Cannot render subtype {declared} of specified type {actual} in protobuf.");
+        Err(RenderError { path: Vec::new(), ..self.walk.error(RenderErrorCode::UnsupportedValue, message) })
+    }
+
     /// A field; one with several values is repeated.
-    fn field(&mut self, name: &str, value: &'a Tree, field_type: FieldType) -> Result<(), RenderError> {
+    fn field(&mut self, name: &str, value: &'a Tree, field_type: &FieldType) -> Result<(), RenderError> {
         match value {
             Tree::List(items) | Tree::Set(items) | Tree::Listing(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -139,11 +172,7 @@ impl<'a> Writer<'a> {
 
     fn entry(&mut self, key: &'a Tree, value: &'a Tree) -> Result<(), RenderError> {
         if !matches!(key, Tree::String(_) | Tree::Int(_) | Tree::Bool(_)) {
-            let message = format!(
-                "Expected value of type `Int`, but got type `{}`.\nValue: {}",
-                key.class_name(),
-                excerpt(key)
-            );
+            let message = format!("{REFUSED_KEY}.\nKey: {}", excerpt(key));
             return Err(self.walk.error(RenderErrorCode::UnsupportedKey, message));
         }
         self.start_line("key");
@@ -159,13 +188,13 @@ impl<'a> Writer<'a> {
                 Tree::Typed(typed) => Arc::clone(&typed.class.name),
                 other => other.class_name().into(),
             };
-            return self.message(|writer| writer.field(&format!("it_{class}"), value, FieldType::default()));
+            return self.message(|writer| writer.field(&format!("it_{class}"), value, &FieldType::default()));
         }
         match value {
             Tree::Typed(_) if value.render_directive().is_some() => self.scalar(value),
             Tree::Typed(typed) => self.message(|writer| writer.fields(typed)),
             Tree::List(_) | Tree::Set(_) | Tree::Listing(_) | Tree::Map(_) | Tree::Mapping(_) => {
-                self.message(|writer| writer.field("it", value, FieldType::default()))
+                self.message(|writer| writer.field("it", value, &FieldType::default()))
             }
             scalar => self.scalar(scalar),
         }

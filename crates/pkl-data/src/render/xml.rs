@@ -226,7 +226,7 @@ impl<'a> Writer<'a> {
                 Some(Special::Inline(inner)) => return self.content(inner),
                 Some(special) => return self.special(&special),
                 None if value.render_directive().is_some() => return self.content(value),
-                None => typed.class.name.to_string(),
+                None => typed.class.simple_name().to_owned(),
             },
             Tree::List(_)
             | Tree::Set(_)

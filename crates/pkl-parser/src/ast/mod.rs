@@ -169,6 +169,11 @@ impl Ast {
         &self.exprs
     }
 
+    /// All properties, in the order in which they were read.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
     /// All methods, in the order in which they were read.
     pub fn methods(&self) -> &[Method] {
         &self.methods
