@@ -14,7 +14,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let mut names: Vec<String> = fs::read_dir(&directory)
         .expect("the library's directory can be read")
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(|entry| entry.expect("the library's directory can be read").file_name())
+        .map(|name| name.into_string().expect("the library's file names are UTF-8"))
         .filter_map(|name| Some(name.strip_suffix(".pkl")?.to_owned()))
         .collect();
     names.sort();

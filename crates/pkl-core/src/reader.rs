@@ -4,7 +4,7 @@ mod builtin;
 mod glob;
 mod uri;
 
-pub use builtin::{EnvReader, FileReader, ModulePathReader, PropertyReader};
+pub use builtin::{EnvReader, FileReader, ModulePathReader, PropertyReader, file_path, percent_decode};
 pub(crate) use builtin::{LibraryReader, file_uri};
 pub(crate) use uri::{has_scheme, resolve, scheme};
 

@@ -64,7 +64,7 @@ pub(crate) enum ToReader {
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// They can't be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// They are more than a message may have.
     #[error("a message is longer than {LARGEST_MESSAGE} bytes, or has too many values")]

@@ -182,8 +182,13 @@ impl Process {
         let (sender, answers) = sync_channel(MOST_MESSAGES);
         let (requests, pending) = sync_channel(MOST_MESSAGES);
         let thread = |name: &str| thread::Builder::new().name(name.to_owned());
-        thread("reader-answers").spawn(move || listen(output, &sender)).map_err(failed)?;
-        thread("reader-requests").spawn(move || speak(input, &pending)).map_err(failed)?;
+        let started = thread("reader-answers")
+            .spawn(move || listen(output, &sender))
+            .and_then(|_| thread("reader-requests").spawn(move || speak(input, &pending)));
+        if let Err(source) = started {
+            end(&mut child);
+            return Err(failed(source));
+        }
         Ok(Running { child, requests, answers, next_id: 1, specs: Vec::new() })
     }
 }

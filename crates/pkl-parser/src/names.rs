@@ -16,7 +16,16 @@ impl FixedNames {
     pub const NONE: Self = Self { texts: &[], slots: &[] };
 
     /// Names in the order of their symbols, and the table that [`table`](Self::table) makes of them.
+    ///
+    /// # Panics
+    /// If the table has another length than theirs would, or speaks of names that there aren't.
     pub const fn new(texts: &'static [&'static str], slots: &'static [u16]) -> Self {
+        assert!(slots.len() == (texts.len() * 2).next_power_of_two(), "the table is of other names");
+        let mut place = 0;
+        while place < slots.len() {
+            assert!(slots[place] as usize <= texts.len(), "the table speaks of a name that isn't there");
+            place += 1;
+        }
         Self { texts, slots }
     }
 
@@ -68,6 +77,14 @@ mod tests {
 
     fn fixed() -> FixedNames {
         FixedNames::new(TEXTS, FixedNames::table(TEXTS).leak())
+    }
+
+    #[test]
+    fn a_table_of_other_names_is_refused() {
+        let made = |slots: &'static [u16]| std::panic::catch_unwind(|| FixedNames::new(TEXTS, slots)).is_ok();
+        assert!(made(FixedNames::table(TEXTS).leak()));
+        assert!(!made(&[]) && !made(&[1, 2, 3]) && !made(FixedNames::table(&["bird"]).leak()));
+        assert!(!made(&[1, 2, 3, 4, 0, 0, 0, 0]));
     }
 
     #[test]

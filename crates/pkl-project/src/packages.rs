@@ -113,7 +113,7 @@ pub struct Packages {
     cache: Option<Cache>,
     mirrors: Vec<Arc<dyn Mirror>>,
     notes: Option<NoteSink>,
-    loaded: Mutex<HashMap<PackageId, Arc<Package>>>,
+    loaded: Mutex<HashMap<PackageId, Loaded>>,
     metadata: Mutex<HashMap<PackageId, (Arc<Metadata>, Sha256)>>,
 }
 
@@ -175,15 +175,21 @@ impl Packages {
     /// # Errors
     /// It can't be had.
     pub fn package(&self, id: &PackageId, expected: Option<&Sha256>) -> Result<Arc<Package>, PackageError> {
-        if let Some(loaded) = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(id) {
-            return Ok(Arc::clone(loaded));
+        let known = self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned();
+        let loaded = if let Some(loaded) = known {
+            loaded
+        } else {
+            let loaded = match self.mirrored(id) {
+                Some(package) => Loaded { package: Arc::new(package), hash: None },
+                None => self.load(id, expected)?,
+            };
+            let mut all = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+            all.entry(id.clone()).or_insert(loaded).clone()
+        };
+        if let Some(hash) = &loaded.hash {
+            check_metadata(id, hash, expected)?;
         }
-        let package = Arc::new(match self.mirrored(id) {
-            Some(package) => package,
-            None => self.load(id, expected)?,
-        });
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(loaded.entry(id.clone()).or_insert(package)))
+        Ok(loaded.package)
     }
 
     fn mirrored(&self, id: &PackageId) -> Option<Package> {
@@ -192,7 +198,7 @@ impl Packages {
         Some(Package { dependencies: mirrored.dependencies, contents: mirrored.contents, mirrored: true })
     }
 
-    fn load(&self, id: &PackageId, expected: Option<&Sha256>) -> Result<Package, PackageError> {
+    fn load(&self, id: &PackageId, expected: Option<&Sha256>) -> Result<Loaded, PackageError> {
         let found = self.find_metadata(id, expected)?;
         // The archive first: metadata in the cache stands for a package that is there.
         let archive = self.archive(id, &found.metadata)?;
@@ -202,11 +208,9 @@ impl Packages {
         if found.replaces {
             self.note_replaced(id, Part::Metadata);
         }
-        Ok(Package {
-            dependencies: found.metadata.dependencies.clone(),
-            contents: Arc::new(archive),
-            mirrored: false,
-        })
+        let dependencies = found.metadata.dependencies.clone();
+        let package = Package { dependencies, contents: Arc::new(archive), mirrored: false };
+        Ok(Loaded { package: Arc::new(package), hash: Some(found.hash) })
     }
 
     /// A package's metadata and what it hashes to, without its archive. Nothing is kept in the cache.
@@ -304,6 +308,14 @@ impl Packages {
     }
 }
 
+/// A package that was had before.
+#[derive(Clone)]
+struct Loaded {
+    package: Arc<Package>,
+    /// What its metadata hashes to; `None` from a mirror, where no checksum is compared.
+    hash: Option<Sha256>,
+}
+
 /// Metadata, and where it is from.
 struct Found {
     metadata: Arc<Metadata>,
@@ -323,5 +335,29 @@ fn check_metadata(id: &PackageId, computed: &Sha256, expected: Option<&Sha256>) 
             url: id.metadata_url(),
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::{MemoryContents, Offline, PackageUri};
+
+    #[test]
+    fn a_checksum_is_compared_though_the_package_was_loaded_without_one() {
+        let id = PackageUri::parse("package://example.com/birds@1.0.0").unwrap().id;
+        let contents = Arc::new(MemoryContents::default());
+        let package = Arc::new(Package { dependencies: IndexMap::new(), contents, mirrored: false });
+        let (hash, other) = (Sha256::of(b"birds"), Sha256::of(b"fish"));
+        let packages = Packages::new(Arc::new(Offline), None);
+        let loaded = |hash: Option<&Sha256>| Loaded { package: Arc::clone(&package), hash: hash.cloned() };
+        packages.loaded.lock().unwrap().insert(id.clone(), loaded(Some(&hash)));
+        assert!(packages.package(&id, None).is_ok());
+        assert!(packages.package(&id, Some(&hash)).is_ok());
+        let told = packages.package(&id, Some(&other)).err();
+        assert!(matches!(told, Some(PackageError::MetadataChecksum { .. })), "{told:?}");
+        packages.loaded.lock().unwrap().insert(id.clone(), loaded(None));
+        assert!(packages.package(&id, Some(&other)).is_ok());
     }
 }

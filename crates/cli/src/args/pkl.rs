@@ -187,8 +187,8 @@ pub(crate) struct PklHost {
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// How `trace` prints
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide = true)]
-    pub(crate) trace_mode: TraceMode,
+    #[arg(long, value_enum, value_name = "STYLE", hide = true)]
+    pub(crate) trace_mode: Option<TraceMode>,
     /// A process that reads the modules of a scheme (repeatable)
     #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
     pub(crate) external_module_reader: Vec<ExternalReader>,
@@ -211,10 +211,9 @@ impl PklHost {
 }
 
 /// How `trace` prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceMode {
     /// A line each.
-    #[default]
     Compact,
     /// Values over several lines.
     Pretty,

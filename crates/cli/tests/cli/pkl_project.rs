@@ -147,3 +147,14 @@ fn packages_are_downloaded_into_the_cache() {
     assert!(ran.stderr.contains("Error connecting to host `127.0.0.1`."), "{}", ran.stderr);
     pkl(&home, &["eval", "--http-rewrite", "nonsense", "app/deep/m.pkl"]).exits(1);
 }
+
+#[test]
+fn a_flag_overrides_the_trace_mode_of_the_project() {
+    let home = Home::new();
+    home.write("PklProject", "amends \"pkl:Project\"\nevaluatorSettings { traceMode = \"pretty\" }\n");
+    home.write("bird.pkl", "n = trace(1)\n");
+    let ran = pkl(&home, &["eval", "bird.pkl"]).exits(1);
+    assert!(ran.stderr.contains("the trace mode `pretty`"), "{}", ran.stderr);
+    let ran = pkl(&home, &["eval", "--trace-mode", "compact", "bird.pkl"]).ok();
+    assert_eq!(ran.stdout, "n = 1\n");
+}

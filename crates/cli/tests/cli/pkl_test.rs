@@ -51,3 +51,29 @@ fn the_tests_of_a_project_run_by_themselves() {
     let report = fs::read_to_string(home.path().join("all/birds.xml")).expect("written");
     assert!(report.contains("<testsuites name=\"birds\" tests=\"1\" failures=\"0\">"), "{report}");
 }
+
+#[test]
+fn examples_of_a_module_are_written_however_its_file_is_named() {
+    let home = Home::new();
+    home.write("two eggs.pkl", "amends \"pkl:test\"\nexamples { [\"e\"] { 1 } }\n");
+    let kept = home.path().join("two eggs.pkl-expected.pcf");
+    let path = home.path().join("two eggs.pkl").display().to_string().replace(' ', "%20");
+    for start in ["file:", "file://", "file://localhost"] {
+        test(&home, &[&format!("{start}{path}")]).exits(10);
+        assert!(kept.is_file(), "{start}");
+        fs::remove_file(&kept).expect("removed");
+    }
+}
+
+#[test]
+fn two_modules_do_not_write_one_report() {
+    let home = Home::new();
+    for (file, name) in [("1.pkl", "`a/b`"), ("2.pkl", "a_b")] {
+        let text = format!("module {name}\namends \"pkl:test\"\nfacts {{ [\"f\"] {{ true }} }}\n");
+        home.write(file, text);
+    }
+    let ran = test(&home, &["--junit-reports", "reports", "1.pkl", "2.pkl"]).exits(10);
+    assert!(ran.stderr.contains("A report with the same name was already generated."), "{}", ran.stderr);
+    let report = fs::read_to_string(home.path().join("reports/a_b.xml")).expect("written");
+    assert!(report.contains("<testsuite name=\"a/b\""), "{report}");
+}

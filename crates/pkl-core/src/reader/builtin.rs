@@ -90,8 +90,8 @@ fn io_error(error: &std::io::Error) -> ReadError {
     }
 }
 
-/// The path that a `file:` URI names.
-fn file_path(uri: &str) -> Option<PathBuf> {
+/// The path that a `file:` URI names, with a host or without; `None` for other URIs.
+pub fn file_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file:")?;
     let path = match rest.strip_prefix("//") {
         Some(after) => &after[after.find('/')?..],
@@ -100,7 +100,8 @@ fn file_path(uri: &str) -> Option<PathBuf> {
     Some(PathBuf::from(percent_decode(path)))
 }
 
-fn percent_decode(text: &str) -> String {
+/// A part of a URI without its escapes. What is no escape stands for itself.
+pub fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut position = 0;

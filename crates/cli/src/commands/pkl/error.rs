@@ -26,7 +26,10 @@ pub(crate) enum PklError {
     NoTests,
     /// Several packages can't be had.
     #[error("Failed to download some packages.{}", each(.0))]
-    Downloads(Vec<(pkl_project::PackageId, pkl_project::PackageError)>),
+    Downloads(Vec<(pkl_project::PackageId, PklError)>),
+    /// There are more packages to download than may be at once.
+    #[error("more than {limit} packages are to be downloaded at once")]
+    TooManyPackages { limit: usize },
     /// There is nothing that downloaded packages could be kept in.
     #[error("Cannot download packages because no cache directory is specified.")]
     NoCache,
@@ -39,17 +42,14 @@ pub(crate) enum PklError {
     /// The evaluator that is read for can't be answered.
     #[error("{0}")]
     Serve(pkl_external::ServeError),
-    /// The certificate authorities can't be read.
-    #[error("{0}")]
-    Authorities(#[from] pkl_http::OptionsError),
     /// The proxy isn't one.
-    #[error("{0}")]
+    #[error(transparent)]
     Proxy(#[from] pkl_http::ProxyError),
     /// Something of the official command line that there isn't here.
     #[error("{what} is not supported")]
     Unsupported { what: String, hint: Option<&'static str> },
     /// What may be read isn't given by patterns.
-    #[error("`{flag}` has an invalid pattern\n{source}")]
+    #[error("`{flag}` has an invalid pattern")]
     Pattern { flag: &'static str, source: pkl_core::reader::PatternError },
     /// Standard input is longer than any module may be.
     #[error("standard input is longer than {limit} bytes")]
@@ -83,8 +83,8 @@ pub(crate) enum PklError {
     WriteStdin,
 }
 
-fn each(failures: &[(pkl_project::PackageId, pkl_project::PackageError)]) -> String {
-    let told = |(id, error): &(pkl_project::PackageId, pkl_project::PackageError)| {
+fn each(failures: &[(pkl_project::PackageId, PklError)]) -> String {
+    let told = |(id, error): &(pkl_project::PackageId, PklError)| {
         format!("\n\nFailed to download {id} because:\n{error}")
     };
     failures.iter().map(told).collect()
@@ -98,6 +98,7 @@ impl PklError {
             Self::IsDirectory { .. } => {
                 Some("`--multiple-file-output-path` writes the files of `output.files` into a directory")
             }
+            Self::TooManyPackages { .. } => Some("`--no-transitive` downloads only those that are named"),
             Self::WriteStdin => Some("without `--write` the formatted text is printed"),
             _ => None,
         }

@@ -150,7 +150,7 @@ fn refuse(host: &PklHost) -> Result<(), PklError> {
     if let Some(flag) = host.refused() {
         return refused(format!("`{flag}`"));
     }
-    if host.trace_mode == TraceMode::Pretty {
+    if host.trace_mode == Some(TraceMode::Pretty) {
         return refused("`--trace-mode pretty`".to_owned());
     }
     Ok(())

@@ -3,7 +3,8 @@
 use super::PklError;
 use super::host::{Host, normal};
 use pkl_core::ModuleSource;
-use std::io::Read as _;
+use pkl_core::reader::{file_path, percent_decode};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The name of standard input.
@@ -66,13 +67,13 @@ impl Module {
 
     /// Its path, if it is a file.
     pub(super) fn path(&self) -> Option<PathBuf> {
-        self.uri().strip_prefix("file://").map(|path| PathBuf::from(decoded(path)))
+        file_path(self.uri())
     }
 
     /// The last part of its URI, without the extension.
     pub(super) fn name(&self) -> String {
         let last = self.uri().rsplit(['/', ':', '#']).next().unwrap_or_default();
-        let last = decoded(last);
+        let last = percent_decode(last);
         let name = last.rsplit_once('.').map_or(last.as_str(), |(name, _)| name);
         if name.is_empty() { last } else { name.to_owned() }
     }
@@ -109,27 +110,6 @@ fn has_scheme(name: &str) -> bool {
     })
 }
 
-/// A part of a URI without its escapes.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let escape = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let byte = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match byte {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 fn read_stdin() -> Result<ModuleSource, PklError> {
     Ok(ModuleSource::Text { uri: STDIN_URI.to_owned(), text: stdin_text()? })
 }
@@ -139,13 +119,18 @@ fn read_stdin() -> Result<ModuleSource, PklError> {
 /// # Errors
 /// It can't be read, isn't UTF-8 or is too long.
 pub(super) fn stdin_text() -> Result<String, PklError> {
-    let mut text = String::new();
-    let read = std::io::stdin().lock().take(MAX_STDIN + 1).read_to_string(&mut text);
-    let length = read.map_err(|source| PklError::Read { name: "standard input".to_owned(), source })?;
-    if length as u64 > MAX_STDIN {
-        return Err(PklError::TooLong { limit: MAX_STDIN });
+    text_of(std::io::stdin().lock(), MAX_STDIN)
+}
+
+/// All of an input. Its length is compared before it is taken as text: the bound may cut a character.
+fn text_of(input: impl Read, limit: u64) -> Result<String, PklError> {
+    let failed = |source| PklError::Read { name: "standard input".to_owned(), source };
+    let mut bytes = Vec::new();
+    let length = input.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if length as u64 > limit {
+        return Err(PklError::TooLong { limit });
     }
-    Ok(text)
+    String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
 }
 
 #[cfg(test)]
@@ -171,6 +156,19 @@ mod tests {
     }
 
     #[test]
+    fn an_input_that_is_too_long_is_told_as_such_even_if_a_character_is_cut() {
+        assert_eq!(text_of("aéé".as_bytes(), 5).expect("it fits"), "aéé");
+        for limit in 0..5 {
+            let told = text_of("aéé".as_bytes(), limit);
+            assert!(matches!(told, Err(PklError::TooLong { limit: told }) if told == limit), "{limit}");
+        }
+        let told = text_of(&b"a\xc3"[..], 5);
+        assert!(
+            matches!(told, Err(PklError::Read { source, .. }) if source.kind() == io::ErrorKind::InvalidData)
+        );
+    }
+
+    #[test]
     fn a_directory_is_seen_from_another() {
         let from = Path::new("/birds/nest");
         for (uri, directory) in [
@@ -178,6 +176,8 @@ mod tests {
             ("file:///birds/nest/egg/a.pkl", Some("egg")),
             ("file:///birds/a.pkl", Some("..")),
             ("file:///fish/a.pkl", Some("../../fish")),
+            ("file:/birds/nest/a.pkl", Some(".")),
+            ("file://host/birds/two%20nests/a.pkl", Some("../two nests")),
             ("pkl:math", None),
         ] {
             assert_eq!(module(uri).directory_from(from).as_deref(), directory.map(Path::new), "{uri}");

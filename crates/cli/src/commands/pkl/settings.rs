@@ -3,7 +3,7 @@
 
 use super::PklError;
 use super::host::normal;
-use crate::args::{Assignment, ExternalReader, PklHost, TraceMode};
+use crate::args::{Assignment, ExternalReader, PklHost};
 use indexmap::IndexMap;
 use pkl_external::Command;
 use pkl_project::Settings;
@@ -110,7 +110,7 @@ impl Effective {
         if effective.resource_readers.is_empty() {
             effective.resource_readers = readers_of(settings.external_resource_readers.as_ref());
         }
-        if settings.trace_mode.as_deref() == Some("pretty") && host.trace_mode == TraceMode::Compact {
+        if settings.trace_mode.as_deref() == Some("pretty") && host.trace_mode.is_none() {
             return Err(unsupported("the trace mode `pretty`"));
         }
         Ok(effective)

@@ -127,7 +127,9 @@ fn write_reports(arguments: &PklTest, directory: &Path, all: &[ModuleResults]) -
     }
     let mut names = BTreeSet::new();
     for results in all {
-        if !names.insert(&results.module) {
+        // Two modules may differ in nothing but what a file name can't tell.
+        let name = results.module.replace('/', "_");
+        if !names.insert(name.clone()) {
             crate::ui::say(format_args!(
                 "Error evaluating module {}:\nCannot generate JUnit report for {}.\nA report with the same name was already generated.\n\nTo fix, provide a different name for this module by adding a module header.",
                 crate::ui::text::lines(path_of(&results.uri).unwrap_or(&results.uri)),
@@ -135,8 +137,7 @@ fn write_reports(arguments: &PklTest, directory: &Path, all: &[ModuleResults]) -
             ));
             continue;
         }
-        let path = directory.join(format!("{}.xml", results.module.replace('/', "_")));
-        write_file(&path, junit::report(results).as_bytes())?;
+        write_file(&directory.join(format!("{name}.xml")), junit::report(results).as_bytes())?;
     }
     Ok(names.len() == all.len())
 }
