@@ -119,7 +119,7 @@ fn read_stdin() -> Result<ModuleSource, PklError> {
 /// # Errors
 /// It can't be read, isn't UTF-8 or is too long.
 pub(super) fn stdin_text() -> Result<String, PklError> {
-    text_of(std::io::stdin().lock(), MAX_STDIN)
+    text_of(io::stdin().lock(), MAX_STDIN)
 }
 
 /// All of an input. Its length is compared before it is taken as text: the bound may cut a character.
