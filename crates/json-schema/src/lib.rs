@@ -2,7 +2,8 @@
 //!
 //! **Architecture invariant:** what a schema costs is known before it is paid. A value is checked only if
 //! the size of the schema times that of the value is within a bound, and faults are told only where few
-//! can be found: a validator keeps each branch of an `anyOf` that failed.
+//! can be found: a validator keeps each branch of an `anyOf` that failed. A reference counts as one value,
+//! whatever it leads to: whoever lets strangers bring schemas refuses `$ref` in them first.
 
 mod pattern;
 
@@ -79,7 +80,7 @@ impl JsonSchema {
         if nodes > MOST_NODES {
             return Err(SchemaError::TooLarge);
         }
-        pattern::check(schema).map_err(SchemaError::Patterns)?;
+        let nodes = nodes + pattern::check(schema).map_err(SchemaError::Patterns)?;
         let validator = jsonschema::options()
             .offline()
             .should_validate_formats(true)

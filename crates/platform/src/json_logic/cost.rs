@@ -12,8 +12,11 @@ use std::collections::HashMap;
 const MOST: u64 = 5_000_000;
 /// What a truth value weighs, or null: what it is as text, and one more.
 const FLAG: u64 = 6;
-/// The most that a calculated number weighs.
-const SCALAR: u64 = 24;
+/// The most that a calculated number weighs: a float written out without an exponent has a sign, `0.`, at
+/// most 323 zeros, and at most 17 digits.
+const SCALAR: u64 = 1 + 1 + 2 + 323 + 17;
+/// Operators that come to a truth value.
+const TRUTHS: &[&str] = &["==", "===", "!=", "!==", "!", "!!", ">", ">=", "<", "<=", "in"];
 /// What stands around a member of an object in text.
 const AROUND_MEMBER: u64 = 4;
 
@@ -21,6 +24,12 @@ const AROUND_MEMBER: u64 = 4;
 pub(super) fn is_excessive(logic: &Json, data: &Json) -> bool {
     let sizes = Sizes::of(data);
     Scope { sizes: &sizes, element: None, times: 1 }.estimate(logic).cost > MOST
+}
+
+/// How many characters a number has as text at the most: `cat` writes it without an exponent.
+fn written_out(number: &serde_json::Number) -> u64 {
+    let without_exponent = number.as_f64().map_or(0, |float| float.to_string().len());
+    without_exponent.max(number.to_string().len()) as u64
 }
 
 /// How large values are, and what it took to make them.
@@ -59,7 +68,7 @@ impl<'d> Sizes<'d> {
     fn add(&mut self, value: &'d Json) -> Size {
         match value {
             Json::Null | Json::Bool(_) => Size { whole: FLAG, length: 1 },
-            Json::Number(number) => Size { whole: 1 + number.to_string().len() as u64, length: 1 },
+            Json::Number(number) => Size { whole: 1 + written_out(number), length: 1 },
             Json::String(text) => Size { whole: 1 + text.len() as u64, length: 1 },
             Json::Array(items) => {
                 let whole = items.iter().map(|item| self.add(item).whole).fold(1, u64::saturating_add);
@@ -106,11 +115,9 @@ impl Scope<'_, '_> {
     /// The recursion ends with the depth of an expression, which is bounded.
     fn estimate(self, logic: &Json) -> Estimate {
         match logic {
-            Json::Null | Json::Bool(_) | Json::Number(_) => self.scalar(),
-            Json::String(text) => {
-                let size = self.times.saturating_mul(1 + text.len() as u64);
-                Estimate { size, length: self.times, cost: size }
-            }
+            Json::Null | Json::Bool(_) => self.literal(FLAG),
+            Json::Number(number) => self.literal(1 + written_out(number)),
+            Json::String(text) => self.literal(1 + text.len() as u64),
             Json::Array(items) => {
                 let all = self.all(items);
                 let length = self.times.saturating_mul(items.len() as u64);
@@ -123,8 +130,13 @@ impl Scope<'_, '_> {
         }
     }
 
+    /// What is calculated, of which only the size is known at the most.
     fn scalar(self) -> Estimate {
-        let size = self.times.saturating_mul(SCALAR);
+        self.literal(SCALAR)
+    }
+
+    fn literal(self, weight: u64) -> Estimate {
+        let size = self.times.saturating_mul(weight);
         Estimate { size, length: self.times, cost: size }
     }
 
@@ -162,6 +174,7 @@ impl Scope<'_, '_> {
             "if" | "?:" | "and" | "or" | "merge" | "cat" | "substr" | "missing" | "missing_some" => {
                 Estimate { cost, ..all }
             }
+            operator if TRUTHS.contains(&operator) => Estimate { cost, ..self.literal(FLAG) },
             _ => Estimate { cost, ..self.scalar() },
         }
     }
@@ -194,7 +207,7 @@ impl Scope<'_, '_> {
         match operator {
             "map" => Estimate { size: each.size.saturating_add(self.times), length: source.length, cost },
             "filter" => Estimate { cost, ..source },
-            _ => Estimate { cost, ..self.scalar() },
+            _ => Estimate { cost, ..self.literal(FLAG) },
         }
     }
 }
@@ -215,6 +228,7 @@ mod tests {
             "payload": {
                 "l": [1, 2.5, -300_000_000, true, null, "text", { "name": "a", "tags": ["x", "yy"] }],
                 "s": "a longer text, with \"quotes\"", "o": { "a": { "b": [1, 2, 3] } }, "n": 17, "a.b": "dotted",
+                "tiny": [1e-300, -5e-324, 1e308, -2.225_073_858_507_201_4e-308],
             },
         });
         let l = || json!({ "var": "payload.l" });
@@ -226,6 +240,10 @@ mod tests {
             json!({ "merge": [l(), l(), [[1, 2]], "x"] }),
             json!({ "merge": [{ "merge": [l(), l()] }, { "merge": [l(), l()] }] }),
             json!({ "cat": [{ "var": "payload.s" }, { "var": "payload.n" }, " and ", { "var": "payload.s" }] }),
+            json!({ "cat": [{ "var": "payload.tiny" }] }),
+            json!({ "cat": [{ "var": "payload.tiny.0" }, 1e-300, -5e-324, -1.797e308, true, null] }),
+            json!({ "cat": [{ "*": [{ "var": "payload.tiny.0" }, -3.141_592_653_589_793e-10] }] }),
+            json!({ "cat": [{ "*": [{ "var": "payload.tiny.2" }, 1.5] }] }),
             json!({ "map": [l(), { "merge": [{ "var": "" }, { "var": "" }, "text"] }] }),
             json!({ "map": [l(), { "var": "name" }] }),
             json!({ "map": [l(), ["a", { "var": "tags" }]] }),

@@ -58,8 +58,8 @@ pub(crate) fn inexact_literal(logic: Node<'_>) -> Option<&Json> {
         if let Some(number) = node.json().filter(|value| is_inexact(value)) {
             return Some(number);
         }
-        pending.extend(node.members().into_iter().map(|(_, member)| member));
-        pending.extend(node.items());
+        pending.extend(node.items().into_iter().rev());
+        pending.extend(node.members().into_iter().rev().map(|(_, member)| member));
     }
     None
 }
@@ -70,28 +70,31 @@ fn is_inexact(value: &Json) -> bool {
 
 /// The path of the first integer that an expression may read and that would be compared as another.
 fn inexact_that_is_read(logic: &Json, data: &Json) -> Option<String> {
-    let mut pending = vec![(String::new(), data)];
-    let mut read = None;
-    while let Some((path, value)) = pending.pop() {
-        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-        match value {
-            Json::Array(items) => {
-                pending
-                    .extend(items.iter().enumerate().map(|(index, item)| (below(&index.to_string()), item)));
-            }
-            Json::Object(members) => {
-                pending.extend(members.iter().map(|(name, member)| (below(name), member)));
-            }
-            number if is_inexact(number) => {
-                let read = read.get_or_insert_with(|| Reads::of(Node::Plain(logic)));
-                if read.covers(&path) {
-                    return Some(path);
-                }
-            }
-            _ => {}
+    let (mut path, mut read) = (String::new(), None);
+    let mut is_read = |path: &str| read.get_or_insert_with(|| Reads::of(Node::Plain(logic))).covers(path);
+    leads_to_inexact(data, &mut path, &mut is_read).then_some(path)
+}
+
+/// Whether a value is such an integer or holds one, whose path is then left behind. There is one text for
+/// all paths, since names may be long. The recursion ends with the depth of what comes in, which is bounded.
+fn leads_to_inexact(value: &Json, path: &mut String, is_read: &mut dyn FnMut(&str) -> bool) -> bool {
+    let mut below = |name: &str, value: &Json| {
+        let length = path.len();
+        if length > 0 {
+            path.push('.');
         }
+        path.push_str(name);
+        let found = leads_to_inexact(value, path, is_read);
+        if !found {
+            path.truncate(length);
+        }
+        found
+    };
+    match value {
+        Json::Array(items) => items.iter().enumerate().any(|(index, item)| below(&index.to_string(), item)),
+        Json::Object(members) => members.iter().any(|(name, member)| below(name, member)),
+        number => is_inexact(number) && is_read(path),
     }
-    None
 }
 
 /// What an expression reads of its data.
@@ -196,5 +199,33 @@ mod tests {
         let literal = json!({ "==": [{ "var": "a" }, [1, largest + 1]] });
         assert_eq!(inexact_literal(Node::Plain(&literal)), Some(&json!(largest + 1)));
         assert_eq!(inexact_literal(Node::Plain(&equal("payload.n"))), None);
+    }
+
+    #[test]
+    fn the_first_integer_is_told() {
+        let beyond = |more: i64| (1_i64 << 53) + more;
+        let literals = json!({ "or": [{ "==": [1, beyond(1)] }, beyond(2), { "!": [beyond(3)] }] });
+        assert_eq!(inexact_literal(Node::Plain(&literals)), Some(&json!(beyond(1))));
+        let data = json!({ "a": [1, [beyond(1)], beyond(2)], "b": beyond(3) });
+        let read = |logic: Json| inexact_that_is_read(&logic, &data);
+        assert_eq!(read(json!({ "var": "" })).as_deref(), Some("a.1.0"));
+        assert_eq!(read(json!({ "var": "a.2" })).as_deref(), Some("a.2"));
+        assert_eq!(read(json!({ "var": "b" })).as_deref(), Some("b"));
+        assert_eq!(read(json!({ "var": "c" })), None);
+    }
+
+    #[test]
+    fn a_long_name_over_many_numbers_is_written_once() {
+        let name = "n".repeat(31_000);
+        let numbers = vec![(1_i64 << 53) + 1; 3000];
+        let data = json!({ "payload": { name: numbers, "s": "a" } });
+        let mut longest = 0;
+        let mut path = String::new();
+        let mut is_read = |path: &str| {
+            longest = longest.max(path.len());
+            false
+        };
+        assert!(!leads_to_inexact(&data, &mut path, &mut is_read));
+        assert!(path.is_empty() && path.capacity() < 4 * longest, "{} of {longest}", path.capacity());
     }
 }

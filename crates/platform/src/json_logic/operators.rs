@@ -43,7 +43,7 @@ pub(super) static OPERATORS: &[Operator] = &[
     takes("-", 1, usize::MAX),
     takes("*", 1, usize::MAX),
     takes("/", 1, 2),
-    takes("%", 1, 2),
+    takes("%", 2, 2),
     takes("map", 2, 2),
     takes("filter", 2, 2),
     takes("reduce", 3, 3),

@@ -219,7 +219,7 @@ fn an_expression_may_stand_anywhere_in_a_workflow() {
         ("name", plain(json!("go"))),
         ("from", Expr::array(vec![plain(json!("unknown")), reference("S")])),
         ("to", plain(json!("unknown"))),
-        ("guard", object(vec![("==", Expr::array(vec![reference("G")]))])),
+        ("guard", object(vec![("==", Expr::array(vec![reference("G"), plain(json!(1))]))])),
     ]);
     let workflow = object(vec![
         ("states", Expr::array(vec![state, reference("X")])),

@@ -229,7 +229,7 @@ async fn a_guard_that_cannot_be_evaluated_says_why() {
     let (code, message, _) = refused(json!({ "transition": "send" })).await;
     assert_eq!(code, WireCode::TaskGuardRejected);
     assert!(message.contains("could not be evaluated: it would go through too much data"), "{message}");
-    moved(&world, id, json!({ "transition": "send", "payload": { "l": [[]] } })).await.expect("little data");
+    moved(&world, id, json!({ "transition": "send", "payload": { "l": [] } })).await.expect("little data");
     let (_, message, _) = refused(json!({ "transition": "accept", "payload": { "n": ["canary"] } })).await;
     assert!(message.contains("could not be evaluated: ") && !message.contains("canary"), "{message}");
     let beyond = json!({ "transition": "accept", "payload": { "n": 9_007_199_254_740_993_u64 } });
