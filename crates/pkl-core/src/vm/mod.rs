@@ -24,6 +24,7 @@ pub(crate) mod subscript;
 mod type_defaults;
 mod type_refs;
 pub(crate) mod types;
+mod unions;
 mod verify;
 
 pub(crate) use classes::Resolved;
