@@ -152,7 +152,9 @@ impl Calls {
         let plugin = self.plugin(&type_name).map_err(Unmade::Unasked)?;
         let target_config = target_config(&target).map_err(Unmade::Unasked)?;
         let context = CallContext { step: Some(call.step), attempt: call.attempt, ..self.context(deadline) };
-        let request = Request::Status(StatusRequest { resource_type: type_name, request_id, target_config });
+        let native_id = None;
+        let request =
+            Request::Status(StatusRequest { resource_type: type_name, request_id, native_id, target_config });
         let censor = self.secrets.of_step(Some(call.step));
         Ok(Prepared { plugin, context, request, places, censor })
     }

@@ -13,7 +13,7 @@ use formwork_model::{
     same,
 };
 use formwork_plugin::{ListRequest, OperationErrorCode, ReadRequest, ReadResult, ResourcePlugin};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How many native ids are asked for at once.
@@ -107,6 +107,7 @@ impl Search<'_> {
                 target_config: target_config(&self.call.target)?,
                 page_token,
                 page_size: PAGE,
+                list_parameters: BTreeMap::new(),
             };
             let context = self.calls.context(self.call.deadline);
             let listing = self.plugin.list(&context, request);

@@ -101,6 +101,32 @@ pub struct TypeCapabilities {
     pub iam: Option<IamActions>,
 }
 
+impl TypeCapabilities {
+    /// What is assumed of a plugin's type that says nothing else: it can be read and listed, is
+    /// called again as error codes allow, is replaced by deleting first, leaves its secrets to the
+    /// ledger, and has no way to find an object again whose create was never answered.
+    pub fn of_plugin() -> Self {
+        Self {
+            read: true,
+            list: true,
+            retry: RetryRule::ByCode,
+            lookup: LookupRule::None,
+            replacement: Replacement::Declared,
+            write_only: WriteOnlyRule::Digest,
+            on_immutable: ImmutableRule::ReplaceDeleteFirst,
+            settle_millis: 0,
+            timeout_millis: 60_000,
+            validate: false,
+            delete_blockers: false,
+            secrets: SecretKeeping::Ledger,
+            concurrency: Concurrency::Parallel,
+            outputs: Vec::new(),
+            credential_outputs: Vec::new(),
+            iam: None,
+        }
+    }
+}
+
 /// Whether failed calls may be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -6,6 +6,7 @@ use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, OperationStatus, PluginError,
     ProgressResult, ReadRequest, ReadResult, ResourcePlugin, StatusRequest, UpdateRequest,
 };
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How a call ended.
@@ -108,6 +109,7 @@ impl<'a> Caller<'a> {
             target_config: self.target(),
             page_token,
             page_size,
+            list_parameters: BTreeMap::new(),
         };
         self.in_time(self.plugin.list(&self.context(None), request)).await
     }
@@ -139,6 +141,7 @@ impl<'a> Caller<'a> {
             let request = StatusRequest {
                 resource_type: self.case.type_name.clone(),
                 request_id,
+                native_id: result.native_id.clone(),
                 target_config: self.target(),
             };
             result = self.in_time(self.plugin.status(&self.context(None), request)).await?;
