@@ -1,6 +1,5 @@
 //! The engine: begins, recovers and stops operations.
 
-use crate::censor::Censor;
 use crate::decisions;
 use crate::driver::{Beginning, Driver, Parts};
 use crate::observe::Observer;
@@ -176,7 +175,6 @@ fn observer(shared: &Shared) -> Observer {
         rates: Arc::clone(&shared.rates),
         clock: Arc::clone(&shared.clock),
         key: shared.key.clone(),
-        censor: Censor::default(),
     }
 }
 

@@ -30,6 +30,7 @@ mod requests;
 mod shared;
 mod slots;
 mod supervisor;
+mod targets;
 mod work;
 
 pub use engine::Engine;

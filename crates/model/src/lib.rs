@@ -59,7 +59,7 @@ pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};
 pub use types::{
     Catalog, CheckContext, Concurrency, IamActions, ImmutableRule, LookupRule, Observation, Replacement,
-    RetryRule, SecretKeeping, TypeCapabilities, TypeRules, WriteOnlyRule,
+    RetryRule, SecretKeeping, TARGET_TYPE, TypeCapabilities, TypeRules, WriteOnlyRule,
 };
 pub use value::{
     BoundRef, Expr, ExprLeaf, InputLeaf, InputPart, Inputs, Part, Planned, PlannedLeaf, SecretSlots, Stored,

@@ -20,6 +20,11 @@ pub trait TypeRules: Send + Sync {
         self.schema().type_name.as_str()
     }
 
+    /// The namespace whose targets its resources name; `None` for a type that has only one place.
+    fn target_namespace(&self) -> Option<&str> {
+        None
+    }
+
     /// Checks what the schema cannot say. An expression may stand in place of any value at any
     /// depth; a check passes over what it cannot know yet.
     fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {
@@ -50,6 +55,10 @@ impl CheckContext<'_> {
         self.found.push(build(path));
     }
 }
+
+/// The type of a target: where resources of a plugin live, as a resource itself. Its properties are
+/// the `namespace` of the types that may name it and their `config`.
+pub const TARGET_TYPE: &str = "target";
 
 /// The types that exist.
 pub trait Catalog: Send + Sync {
