@@ -1,6 +1,7 @@
 //! The engine: begins, recovers and stops operations.
 
 use crate::decisions;
+use crate::discover::{DiscoverRequest, Discoveries};
 use crate::driver::{Beginning, Driver, Parts};
 use crate::observe::Observer;
 use crate::rate::Rates;
@@ -145,6 +146,11 @@ impl Engine {
     /// [`Observation::Failed`].
     pub async fn observe(&self, request: ObserveRequest) -> BTreeMap<RowId, Observation> {
         self.observer().observe(request).await
+    }
+
+    /// Looks for objects at a target that no row stands for. Nothing is changed or stored.
+    pub async fn discover(&self, request: DiscoverRequest) -> Discoveries {
+        self.observer().discover(request).await
     }
 
     /// Stops starting calls, waits for those under way for at most `grace`, and leaves what is

@@ -12,6 +12,8 @@ mod calls;
 mod censor;
 mod conceal;
 mod decisions;
+mod discover;
+mod discovered;
 mod driver;
 mod engine;
 mod fill;
@@ -33,6 +35,7 @@ mod supervisor;
 mod targets;
 mod work;
 
+pub use discover::{DiscoverRequest, Discovered, Discoveries, Undiscovered};
 pub use engine::Engine;
 pub use formwork_engine_core::{Limits, Waiting, WaitsFor};
 pub use formwork_store::{Clock, SystemClock};

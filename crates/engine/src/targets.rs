@@ -47,6 +47,12 @@ impl Place {
         }
     }
 
+    /// Where the target of a row is; without one, a type's only place.
+    pub(crate) fn of_row(row: Option<&Row>) -> Self {
+        let Some(row) = row else { return Self::Only };
+        Self::new(&TargetRev { name: row.label.as_str().into(), revision: 0 }, Some(row))
+    }
+
     /// Its configuration. `known` is what an operation brought; the rest is in the store.
     ///
     /// # Errors
