@@ -6,6 +6,7 @@
 
 mod cloud;
 pub mod conformance;
+pub mod lifecycle;
 mod plugin;
 
 pub use cloud::{
