@@ -45,7 +45,7 @@ pub use formation::{
     CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
     FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,
     PlanDiff, PlanFormation, PlannedFormation, Purge, PurgedFormation, ResourceDrift, RevisionView,
-    SavedPlanView, UpdateFormation, ValidateFormation, Validation,
+    SavedPlanView, UpdateFormation, ValidateFormation, Validation, Whose,
 };
 pub use gate::Gate;
 pub use input::{JsonMap, Parameters, TemplateInput};
@@ -59,6 +59,6 @@ pub use users::{Login, NewUser, UserView};
 
 pub(crate) use types::TypeCatalog;
 
-pub use formwork_engine::Clock;
+pub use formwork_engine::{Clock, Discovered, Discoveries, Undiscovered};
 pub use formwork_handler::{CustomTypes, RegistrationError, Surroundings};
 pub use formwork_platform::{Made, UpdateMode};

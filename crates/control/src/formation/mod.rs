@@ -3,6 +3,7 @@
 mod authorise;
 mod deploy;
 mod destroy;
+mod discover;
 mod drift;
 mod graph;
 mod handlers;
@@ -23,6 +24,7 @@ mod view;
 pub(crate) const SRN_TYPE: &str = "formation";
 
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
+pub use discover::Whose;
 pub use drift::{DriftChange, DriftFound, FormationDrift, ResourceDrift};
 pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use history::RevisionView;
