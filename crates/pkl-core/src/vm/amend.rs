@@ -379,6 +379,9 @@ impl<'ir> Vm<'ir> {
             let elements = inherited_elements..items.elements.len();
             items.order.extend(elements.map(|position| Order::Element(narrow(position))));
         }
+        if kind == ObjectKind::Dynamic {
+            items.replace_entries(inherited_elements..items.elements.len(), inherited_entries);
+        }
         if !items.elements.is_empty() || !items.entries.is_empty() {
             self.set_items(object, items);
         }
