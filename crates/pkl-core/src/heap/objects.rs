@@ -77,6 +77,8 @@ pub(crate) enum Role {
     /// An object that a body made.
     #[default]
     Plain,
+    /// An object that a body made, which added nothing to what it amends.
+    Same,
     /// It shows its parent's elements and entries, checked to a type.
     View,
     /// It is a class's prototype: its own members are the class's declarations.

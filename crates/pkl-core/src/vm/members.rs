@@ -5,7 +5,7 @@ use pkl_parser::Symbol;
 use super::types::is_negative;
 use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, PropertyKey, Sharing, Slot};
+use crate::heap::{Cache, PropertyKey, Role, Sharing, Slot};
 use crate::ir::{Expr, Member, MemberSource};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
@@ -50,8 +50,7 @@ impl<'ir> Vm<'ir> {
                 return value;
             }
             let record = self.heap.object(object);
-            let adds_nothing = record.body.is_some_and(|body| body.members.is_empty() && body.ops.is_empty());
-            object = record.parent.filter(|_| record.is_view() || adds_nothing)?;
+            object = record.parent.filter(|_| matches!(record.role, Role::View | Role::Same))?;
             place = self.place_in(object, place)?;
         }
     }
