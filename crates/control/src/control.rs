@@ -1,13 +1,14 @@
 //! The use cases' common ground: what they are made of, how they start and stop.
 
 use crate::formation::MaskedTemplates;
+use crate::target::TargetPlugin;
 use crate::{
     ControlError, TypeCatalog, finish::Finisher, instance, logins::Logins, reading::Reading, turns::Turns,
 };
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_handler::CustomTypes;
-use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId};
+use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId, TARGET_TYPE};
 use formwork_platform::Platform;
 use formwork_store::{Reader, Store};
 use std::sync::{Arc, OnceLock};
@@ -146,6 +147,7 @@ fn registry(
     };
     let registry = Registry::new();
     registry.register(platform.clone(), Platform::catalog().names()).map_err(clash)?;
+    registry.register(Arc::new(TargetPlugin), [TARGET_TYPE.into()]).map_err(clash)?;
     let clock = clock.clone();
     let now: formwork_handler::Now = Arc::new(move || clock.now());
     for (type_name, plugin) in custom.plugins(&now) {

@@ -32,6 +32,7 @@ mod principal;
 mod projects;
 mod reading;
 mod resources;
+mod target;
 mod tokens;
 mod turns;
 mod types;

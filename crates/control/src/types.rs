@@ -1,7 +1,8 @@
-//! The types that exist: the platform's, then those that the operator registered.
+//! The types that exist: the platform's, those that the operator registered, and targets.
 
+use crate::target::TargetRules;
 use formwork_handler::CustomTypes;
-use formwork_model::{Catalog, TypeName, TypeRules};
+use formwork_model::{Catalog, TARGET_TYPE, TypeName, TypeRules};
 use formwork_platform::PlatformCatalog;
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use std::sync::Arc;
 pub(crate) struct TypeCatalog {
     platform: Arc<PlatformCatalog>,
     custom: CustomTypes,
+    target: Arc<TargetRules>,
 }
 
 impl TypeCatalog {
     pub(crate) fn new(platform: Arc<PlatformCatalog>, custom: CustomTypes) -> Self {
-        Self { platform, custom }
+        Self { platform, custom, target: Arc::new(TargetRules::new()) }
     }
 
     /// Whether a type is one that the operator registered, so that a handler serves it.
@@ -25,6 +27,9 @@ impl TypeCatalog {
 
 impl Catalog for TypeCatalog {
     fn get(&self, name: &TypeName) -> Option<Arc<dyn TypeRules>> {
+        if name.as_str() == TARGET_TYPE {
+            return Some(self.target.clone());
+        }
         self.platform.get(name).or_else(|| self.custom.get(name))
     }
 

@@ -7,11 +7,12 @@ use crate::conceal::{Secrecy, SecretPlaces};
 use crate::fill::{EmptySlot, fill, without_secrets};
 use crate::patch_document::patch_document;
 use crate::rate::Rates;
+use crate::targets::{Place, Targets};
 use crate::{Clock, Registry, slots};
 use formwork_engine_core::{Answer, Call, CallId, CallKind, ReadAnswer, ReadCall, SecretFill, SecretPiece};
 use formwork_model::{
     ActorId, Failure, Fence, InstanceKey, Json, Label, OperationId, Path, ProjectId, Row, RowId, Secret,
-    SecretSlots, SlotId, TargetRev, Timestamp, TypeName, WireCode,
+    SecretSlots, SlotId, Timestamp, TypeName, WireCode,
 };
 use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, OperationErrorCode, PluginError, ProgressResult, ReadRequest,
@@ -34,6 +35,7 @@ pub(crate) struct Calls {
     pub(crate) key: InstanceKey,
     pub(crate) slots: SecretSlots,
     pub(crate) secrets: KnownSecrets,
+    pub(crate) targets: Targets,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) rates: Arc<Rates>,
@@ -46,7 +48,7 @@ pub(crate) struct Calls {
 pub(crate) struct Poll {
     pub(crate) call: CallId,
     pub(crate) type_name: TypeName,
-    pub(crate) target: TargetRev,
+    pub(crate) place: Place,
     pub(crate) request_id: String,
     pub(crate) deadline: Timestamp,
 }
@@ -87,11 +89,12 @@ impl Calls {
     pub(crate) async fn prepare(
         &self,
         call: Call,
+        place: &Place,
         fence: Option<Fence>,
         places: SecretPlaces,
     ) -> Result<Prepared, Unmade> {
         let plugin = self.plugin(&call.type_name).map_err(Unmade::Refused)?;
-        let target_config = target_config(&call.target).map_err(Unmade::Refused)?;
+        let target_config = self.target_config(place).await.map_err(unreached)?;
         let context = CallContext {
             step: Some(call.id.step),
             stack: Some(call.stack.clone()),
@@ -147,12 +150,14 @@ impl Calls {
     ///
     /// # Errors
     /// [`Unmade`]: what is asked about may go on.
-    pub(crate) fn prepare_poll(&self, poll: Poll, places: SecretPlaces) -> Result<Prepared, Unmade> {
-        let Poll { call, type_name, target, request_id, deadline } = poll;
+    pub(crate) async fn prepare_poll(&self, poll: Poll, places: SecretPlaces) -> Result<Prepared, Unmade> {
+        let Poll { call, type_name, place, request_id, deadline } = poll;
         let plugin = self.plugin(&type_name).map_err(Unmade::Unasked)?;
-        let target_config = target_config(&target).map_err(Unmade::Unasked)?;
+        let target_config = self.target_config(&place).await.map_err(Unmade::Unasked)?;
         let context = CallContext { step: Some(call.step), attempt: call.attempt, ..self.context(deadline) };
-        let request = Request::Status(StatusRequest { resource_type: type_name, request_id, target_config });
+        let native_id = None;
+        let request =
+            Request::Status(StatusRequest { resource_type: type_name, request_id, native_id, target_config });
         let censor = self.secrets.of_step(Some(call.step));
         Ok(Prepared { plugin, context, request, places, censor })
     }
@@ -181,6 +186,7 @@ impl Calls {
     pub(crate) async fn read(
         &self,
         read: ReadCall,
+        place: &Place,
         places: SecretPlaces,
         whose: Option<Box<Whose>>,
     ) -> ReadAnswer {
@@ -188,7 +194,7 @@ impl Calls {
             Ok(plugin) => plugin,
             Err(failure) => return ReadAnswer::Failed { code: None, failure },
         };
-        let target_config = match target_config(&read.target) {
+        let target_config = match self.target_config(place).await {
             Ok(config) => config,
             Err(failure) => return ReadAnswer::Failed { code: None, failure },
         };
@@ -240,6 +246,18 @@ impl Calls {
             operation: Some(self.operation.clone()),
             ..CallContext::observing(self.project.clone(), self.actor.clone(), deadline)
         }
+    }
+
+    /// What the plugin is told of where an object lives. The secrets in it are remembered, so that
+    /// nothing that the plugin says shows them.
+    pub(crate) async fn target_config(&self, place: &Place) -> Result<Secret<Json>, Failure> {
+        if let Some(config) = self.targets.get(place) {
+            return Ok(config);
+        }
+        let config = place.config(&*self.store, &self.key, &self.slots).await?;
+        self.secrets.learn_all(&config.secrets);
+        self.targets.put(place, &config);
+        Ok(config.value)
     }
 
     fn fill(
@@ -312,13 +330,13 @@ pub(crate) fn missing_plugin(type_name: &TypeName) -> Failure {
         .meta(serde_json::json!({ "resource_type": type_name.as_str() }))
 }
 
-/// What a plugin is told of where an object lives: nothing, for a type's only place.
-pub(crate) fn target_config(target: &TargetRev) -> Result<Secret<Json>, Failure> {
-    if *target == TargetRev::default() {
-        return Ok(Secret::new(Json::Object(serde_json::Map::new())));
+/// Why a call was not made, when the configuration of its target isn't there.
+fn unreached(failure: Failure) -> Unmade {
+    // The store could not be read just now.
+    if failure.code == WireCode::InternalError.as_str() {
+        return Unmade::Unsent(failure);
     }
-    let message = format!("the target `{}` has no configuration", target.name);
-    Err(Failure::new(WireCode::InternalError, message))
+    Unmade::Refused(failure)
 }
 
 fn paths(fills: &[SecretFill]) -> Vec<Path> {

@@ -88,7 +88,8 @@ impl Censor {
 /// knows, such as a secret output that another resource refers to.
 #[derive(Debug)]
 pub(crate) struct KnownSecrets {
-    of_slots: Arc<Censor>,
+    /// Of the operation's slots, and of the targets that were called so far.
+    common: Mutex<Arc<Censor>>,
     learned: Mutex<BTreeMap<StepId, Arc<Censor>>>,
 }
 
@@ -96,14 +97,30 @@ impl KnownSecrets {
     /// The secrets of an operation's slots, and those that its rows were given before.
     pub(crate) fn new(slots: &SecretSlots, earlier: Option<Recogniser>) -> Self {
         let censor = Censor { earlier: earlier.map(Arc::new), ..Censor::new(slots) };
-        Self { of_slots: Arc::new(censor), learned: Mutex::default() }
+        Self { common: Mutex::new(Arc::new(censor)), learned: Mutex::default() }
     }
 
     /// What a step's provider may not repeat.
     pub(crate) fn of_step(&self, step: Option<StepId>) -> Arc<Censor> {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = step.and_then(|step| learned.get(&step));
-        Arc::clone(own.unwrap_or(&self.of_slots))
+        step.and_then(|step| learned.get(&step)).map_or_else(|| self.common(), Arc::clone)
+    }
+
+    fn common(&self) -> Arc<Censor> {
+        Arc::clone(&self.common.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Remembers what is told to the providers of many steps. Of a step that has a secret of its own
+    /// it has to be learned first.
+    pub(crate) fn learn_all(&self, secrets: &SecretSlots) {
+        if secrets.is_empty() {
+            return;
+        }
+        let mut common = self.common.lock().unwrap_or_else(PoisonError::into_inner);
+        let censor = Arc::make_mut(&mut common);
+        for secret in secrets.values() {
+            censor.add(secret.expose());
+        }
     }
 
     /// Remembers what is put into a step's call and stands in no slot of the operation.
@@ -115,7 +132,7 @@ impl KnownSecrets {
         let mut censor = None;
         for fill in fills.iter().filter(|fill| !fill.pieces.iter().all(is_known)) {
             let Some(secret) = fill.path.get(filled) else { continue };
-            censor.get_or_insert_with(|| Censor::clone(&self.of_slots)).add(secret);
+            censor.get_or_insert_with(|| Censor::clone(&self.common())).add(secret);
         }
         if let Some(censor) = censor {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);

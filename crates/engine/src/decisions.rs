@@ -38,7 +38,7 @@ pub(crate) async fn read(
             return Err(BeginError::NotAdoptable { step: id, failure: Some(taken()) });
         }
         let properties = if capabilities.is_some_and(|found| found.read) {
-            let found = observer.adoptable(plan, step, &native_id).await;
+            let found = observer.adoptable(plan, step, rows, &native_id).await;
             found
                 .map_err(|failure| BeginError::NotAdoptable { step: id, failure: Some(failure) })?
                 .ok_or(BeginError::NotAdoptable { step: id, failure: None })?

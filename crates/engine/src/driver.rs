@@ -8,14 +8,15 @@ use crate::lease::{Lease, LeaseEnd};
 use crate::recognise::Recogniser;
 use crate::shared::Shared;
 use crate::slots::Keeping;
+use crate::targets::{Place, Targets, is_target};
 use crate::work::Work;
 use formwork_engine_core::{Act, Batch, Input, Operation, Records};
 use formwork_model::{
-    ActorId, Failure, NativeId, OperationId, OperationStatus, Plan, ProjectId, Row, RowRef, SecretSlots,
-    StepId, Timestamp, TypeName,
+    ActorId, Failure, NativeId, OperationId, OperationStatus, Plan, ProjectId, Row, RowId, RowRef,
+    SecretSlots, StackId, StepId, TargetName, TargetRev, Timestamp, TypeName,
 };
 use formwork_store::{Finish, LeaseGuard, ObjectWrite, StoreError, Unit};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(crate) struct Driver {
     keeping: Keeping,
     work: Work,
     beginning: Beginning,
+    /// The rows of the targets that were called so far.
+    targets: BTreeMap<(StackId, TargetName), RowId>,
     published_at: Option<Instant>,
 }
 
@@ -102,6 +105,7 @@ impl Driver {
             actor,
             key: shared.key.clone(),
             secrets: KnownSecrets::new(&slots, Recogniser::of(operation.rows(), &shared.key)),
+            targets: Targets::default(),
             slots,
             clock: Arc::clone(&shared.clock),
             registry: Arc::clone(&shared.registry),
@@ -126,6 +130,7 @@ impl Driver {
             keeping,
             work,
             beginning,
+            targets: BTreeMap::new(),
             published_at: None,
         }
     }
@@ -232,32 +237,57 @@ impl Driver {
                 // intent is durable is made: left out, it would look like one of unknown outcome.
                 Act::Poll { .. } | Act::Read(_) | Act::Find(_) if !open => {}
                 Act::Call(call) => {
+                    let place = self.place(Some(&call.stack), &call.target);
                     let fence = self.lease.guard().fence(&call.stack);
                     let row = self.operation.row(&call.row);
                     tracing::debug!(step = %call.id.step, label = %call.label, attempt = call.id.attempt, "calling");
-                    self.work.call(*call, fence, row);
+                    self.work.call(*call, fence, row, place);
                 }
                 Act::Poll { call, type_name, target, request_id, deadline } => {
+                    let place = self.place_of(call.step, &target);
                     let row = row_of(&self.operation, &self.plan, call.step);
-                    self.work.poll(Poll { call, type_name, target, request_id, deadline }, row);
+                    self.work.poll(Poll { call, type_name, place, request_id, deadline }, row);
                 }
                 Act::Read(read) => {
+                    let place = self.place_of(read.step, &read.target);
                     let row = row_of(&self.operation, &self.plan, read.step);
-                    self.work.read(read, row);
+                    self.work.read(read, row, place);
                 }
                 Act::Find(find) => {
                     let mut owned = owned(&self.operation, &find.type_name);
                     if let Some(gone) = &find.gone {
                         owned.remove(gone);
                     }
+                    let place = self.place_of(find.step, &find.target);
                     let row = self.operation.row(&find.row);
-                    self.work.find(*find, row, owned);
+                    self.work.find(*find, row, place, owned);
                 }
                 // Requests for permits were taken out before the commit.
                 Act::RequestPermit { .. } => {}
             }
         }
         Ok(())
+    }
+
+    /// Where the object of a step lives.
+    fn place_of(&mut self, step: StepId, target: &TargetRev) -> Place {
+        let stack = row_of(&self.operation, &self.plan, step).map(|row| row.stack.clone());
+        self.place(stack.as_ref(), target)
+    }
+
+    /// Where a target is. Its row is looked for once.
+    fn place(&mut self, stack: Option<&StackId>, target: &TargetRev) -> Place {
+        let Some(stack) = stack.filter(|_| *target != TargetRev::default()) else {
+            return Place::new(target, None);
+        };
+        let key = (stack.clone(), target.name.clone());
+        if !self.targets.contains_key(&key)
+            && let Some(row) = self.operation.rows().find(|row| is_target(row, stack, &target.name))
+        {
+            self.targets.insert(key.clone(), row.id.clone());
+        }
+        let row = self.targets.get(&key).and_then(|row| self.operation.row(row));
+        Place::new(target, row)
     }
 
     /// Waits until something happens, and takes everything that has happened by then.

@@ -1,7 +1,7 @@
 //! The engine: begins, recovers and stops operations.
 
-use crate::censor::Censor;
 use crate::decisions;
+use crate::discover::{DiscoverRequest, Discoveries};
 use crate::driver::{Beginning, Driver, Parts};
 use crate::observe::Observer;
 use crate::rate::Rates;
@@ -148,6 +148,11 @@ impl Engine {
         self.observer().observe(request).await
     }
 
+    /// Looks for objects at a target that no row stands for. Nothing is changed or stored.
+    pub async fn discover(&self, request: DiscoverRequest) -> Discoveries {
+        self.observer().discover(request).await
+    }
+
     /// Stops starting calls, waits for those under way for at most `grace`, and leaves what is
     /// unfinished to the next recovery.
     pub async fn shutdown(&self, grace: Duration) {
@@ -176,7 +181,6 @@ fn observer(shared: &Shared) -> Observer {
         rates: Arc::clone(&shared.rates),
         clock: Arc::clone(&shared.clock),
         key: shared.key.clone(),
-        censor: Censor::default(),
     }
 }
 

@@ -4,16 +4,17 @@
 //! sent can be read back from it. Anything less certain is left to a person.
 
 use crate::answer::{Raw, code_failure, deadline_failure, plugin_failure};
-use crate::calls::{Calls, target_config};
+use crate::calls::Calls;
 use crate::censor::Censor;
 use crate::conceal::{Secrecy, SecretPlaces, conceal};
+use crate::targets::Place;
 use formwork_engine_core::{Found, LookupCall};
 use formwork_model::{
-    Failure, InstanceKey, Json, Lookup, NativeId, Path, Stored, StoredLeaf, UniqueValue, WireCode, digest_of,
-    same,
+    Failure, InstanceKey, Json, Lookup, NativeId, Path, Secret, Stored, StoredLeaf, UniqueValue, WireCode,
+    digest_of, same,
 };
 use formwork_plugin::{ListRequest, OperationErrorCode, ReadRequest, ReadResult, ResourcePlugin};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How many native ids are asked for at once.
@@ -28,6 +29,7 @@ struct Search<'a> {
     calls: &'a Calls,
     plugin: Arc<dyn ResourcePlugin>,
     call: &'a LookupCall,
+    target_config: Secret<Json>,
     places: &'a SecretPlaces,
     owned: &'a BTreeSet<NativeId>,
     censor: Arc<Censor>,
@@ -37,6 +39,7 @@ struct Search<'a> {
 pub(crate) async fn find(
     calls: &Calls,
     call: LookupCall,
+    place: &Place,
     places: SecretPlaces,
     owned: BTreeSet<NativeId>,
 ) -> Found {
@@ -44,8 +47,12 @@ pub(crate) async fn find(
         Ok(plugin) => plugin,
         Err(failure) => return Found::Failed { failure },
     };
+    let target_config = match calls.target_config(place).await {
+        Ok(config) => config,
+        Err(failure) => return Found::Failed { failure },
+    };
     let censor = calls.secrets.of_step(Some(call.step));
-    let search = Search { calls, plugin, call: &call, places: &places, owned: &owned, censor };
+    let search = Search { calls, plugin, call: &call, target_config, places: &places, owned: &owned, censor };
     let found = match &call.lookup {
         Lookup::ByNativeId(native_id) => search.by_native_id(native_id).await,
         Lookup::ByUnique(unique) => search.by_unique(unique).await,
@@ -104,9 +111,10 @@ impl Search<'_> {
             self.pace().await;
             let request = ListRequest {
                 resource_type: self.call.type_name.clone(),
-                target_config: target_config(&self.call.target)?,
+                target_config: self.target_config.clone(),
                 page_token,
                 page_size: PAGE,
+                list_parameters: BTreeMap::new(),
             };
             let context = self.calls.context(self.call.deadline);
             let listing = self.plugin.list(&context, request);
@@ -134,7 +142,7 @@ impl Search<'_> {
         let request = ReadRequest {
             resource_type: self.call.type_name.clone(),
             native_id: native_id.clone(),
-            target_config: target_config(&self.call.target)?,
+            target_config: self.target_config.clone(),
             redact_sensitive: true,
             prior_properties: None,
         };

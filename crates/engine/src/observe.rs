@@ -1,15 +1,16 @@
 //! Looking at objects before a plan is made: in parallel, each within its deadline.
 
 use crate::answer::{Raw, code_failure, deadline_failure, plugin_failure};
-use crate::calls::{bounded, missing_plugin, target_config};
+use crate::calls::{bounded, missing_plugin};
 use crate::censor::Censor;
 use crate::conceal::{Secrecy, SecretPlaces, conceal, secret_inputs, secret_places};
 use crate::fill::without_secrets;
 use crate::rate::Rates;
+use crate::targets::{Config, Place, is_target};
 use crate::{Clock, ObserveRequest, Registry, slots};
 use formwork_model::{
-    Failure, InstanceKey, NativeId, Object, Observation, Plan, Row, RowId, Sealed, SecretSlots, SlotId, Step,
-    Stored, WireCode,
+    Failure, InstanceKey, NativeId, Object, Observation, Plan, Row, RowId, Sealed, SecretSlots, SlotId,
+    StackId, Step, Stored, TargetRev, WireCode,
 };
 use formwork_plugin::{CallContext, OperationErrorCode, PluginError, ReadRequest, ResourcePlugin};
 use formwork_store::Store;
@@ -31,14 +32,16 @@ pub(crate) struct Observer {
     pub(crate) rates: Arc<Rates>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) key: InstanceKey,
-    /// One that knows nothing.
-    pub(crate) censor: Censor,
 }
+
+/// The configurations of targets, or why there is none, by stack and target.
+type Configs = BTreeMap<(StackId, TargetRev), Result<Config, Failure>>;
 
 impl Observer {
     /// Looks at the rows' current objects.
     pub(crate) async fn observe(&self, request: ObserveRequest) -> BTreeMap<RowId, Observation> {
-        let ObserveRequest { project, actor, rows, types } = request;
+        let ObserveRequest { project, actor, rows, targets, types } = request;
+        let configs = self.configs(&rows, &targets).await;
         let readable = rows.into_iter().filter_map(|row| {
             let object = row.current.clone()?;
             let capabilities = types.get(&object.type_name).map(|rules| rules.capabilities().clone());
@@ -51,8 +54,10 @@ impl Observer {
         });
         let looks = readable.map(|(row, object, timeout)| {
             let context = CallContext::observing(project.clone(), actor.clone(), self.clock.now());
+            let config = configs.get(&(row.stack.clone(), object.target.clone())).cloned();
+            let config = config.unwrap_or_else(|| Ok(Config::default()));
             async move {
-                let seen = self.look(&row, &object, timeout, context).await;
+                let seen = self.look(&row, &object, config, timeout, context).await;
                 (row.id, seen)
             }
         });
@@ -63,10 +68,15 @@ impl Observer {
         &self,
         row: &Row,
         object: &Object,
+        config: Result<Config, Failure>,
         timeout_millis: u64,
         context: CallContext,
     ) -> Observation {
-        match self.read(row, object, timeout_millis, context).await {
+        let seen = match config {
+            Ok(config) => self.read(row, object, config, timeout_millis, context).await,
+            Err(failure) => Err(failure),
+        };
+        match seen {
             Ok(observation) => observation,
             Err(failure) => Observation::Failed { row: row.id.clone(), message: failure.message },
         }
@@ -76,6 +86,7 @@ impl Observer {
         &self,
         row: &Row,
         object: &Object,
+        config: Config,
         timeout_millis: u64,
         context: CallContext,
     ) -> Result<Observation, Failure> {
@@ -84,7 +95,7 @@ impl Observer {
         let request = ReadRequest {
             resource_type: object.type_name.clone(),
             native_id: object.native_id.clone(),
-            target_config: target_config(&object.target)?,
+            target_config: config.value,
             redact_sensitive: true,
             prior_properties: Some(without_secrets(&object.echo)),
         };
@@ -99,7 +110,7 @@ impl Observer {
         let reading = plugin.read(&context, request);
         let result = match bounded(plugin.namespace(), timeout_millis, reading).await {
             Raw::Answer(Ok(result)) => result,
-            Raw::Answer(Err(error)) => return Err(self.failure(row, &error).await),
+            Raw::Answer(Err(error)) => return Err(self.failure(row, config.secrets, &error).await),
             Raw::Deadline => return Err(deadline_failure()),
         };
         let (row_id, native_id) = (row.id.clone(), object.native_id.clone());
@@ -113,7 +124,11 @@ impl Observer {
             (None, Some(properties)) => Ok(Observation::Present {
                 row: row_id,
                 native_id,
-                properties: conceal(properties, &result.secret_digests, self.secrecy(&secret_places(row))),
+                properties: {
+                    let censor = Censor::new(&config.secrets);
+                    let places = secret_places(row);
+                    conceal(properties, &result.secret_digests, self.secrecy(&places, &censor))
+                },
                 at: self.clock.now(),
             }),
         }
@@ -125,15 +140,20 @@ impl Observer {
         &self,
         plan: &Plan,
         step: &Step,
+        rows: &[Row],
         native_id: &NativeId,
     ) -> Result<Option<Stored>, Failure> {
         let plugin = self.registry.plugin(&step.type_name).ok_or_else(|| missing_plugin(&step.type_name))?;
         let timeout = plan.types.get(&step.type_name).map(|pinned| pinned.capabilities.timeout_millis);
         let timeout_millis = timeout.unwrap_or(TIMEOUT_MILLIS);
+        let target = rows.iter().find(|row| is_target(row, &step.stack, &step.target.name));
+        let place = Place::new(&step.target, target);
+        let config = place.config(&*self.store, &self.key, &SecretSlots::new()).await?;
+        let censor = Censor::new(&config.secrets);
         let request = ReadRequest {
             resource_type: step.type_name.clone(),
             native_id: native_id.clone(),
-            target_config: target_config(&step.target)?,
+            target_config: config.value,
             redact_sensitive: true,
             prior_properties: None,
         };
@@ -145,7 +165,7 @@ impl Observer {
         };
         let result = match bounded(plugin.namespace(), timeout_millis, plugin.read(&context, request)).await {
             Raw::Answer(Ok(result)) => result,
-            Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &self.censor)),
+            Raw::Answer(Err(error)) => return Err(plugin_failure(&error, &censor)),
             Raw::Deadline => return Err(deadline_failure()),
         };
         match result.error_code {
@@ -154,14 +174,31 @@ impl Observer {
             None => {
                 let places = step.inputs.as_ref().map(secret_inputs).unwrap_or_default();
                 let properties = result.resource_properties.unwrap_or_default();
-                Ok(Some(conceal(properties, &result.secret_digests, self.secrecy(&places))))
+                Ok(Some(conceal(properties, &result.secret_digests, self.secrecy(&places, &censor))))
             }
         }
     }
 
-    /// No operation runs, so no plaintext is known: only places are.
-    fn secrecy<'a>(&'a self, places: &'a SecretPlaces) -> Secrecy<'a> {
-        Secrecy { places, censor: &self.censor, key: &self.key }
+    /// The configuration of every target that objects live at, once each.
+    async fn configs(&self, rows: &[Row], targets: &[Row]) -> Configs {
+        let mut configs = Configs::new();
+        for row in rows {
+            let Some(target) = row.current.as_ref().map(|object| &object.target) else { continue };
+            let key = (row.stack.clone(), target.clone());
+            if *target == TargetRev::default() || configs.contains_key(&key) {
+                continue;
+            }
+            let declared = targets.iter().find(|other| is_target(other, &row.stack, &target.name));
+            let place = Place::new(target, declared);
+            let config = place.config(&*self.store, &self.key, &SecretSlots::new()).await;
+            configs.insert(key, config);
+        }
+        configs
+    }
+
+    /// No operation runs, so only the plaintexts of the target are known, and places.
+    fn secrecy<'a>(&'a self, places: &'a SecretPlaces, censor: &'a Censor) -> Secrecy<'a> {
+        Secrecy { places, censor, key: &self.key }
     }
 
     fn refusal(&self, plugin: &dyn ResourcePlugin, code: OperationErrorCode) -> Failure {
@@ -171,15 +208,16 @@ impl Observer {
         code_failure(code)
     }
 
-    /// A plugin's failure in words, without the secrets that the row keeps.
-    async fn failure(&self, row: &Row, error: &PluginError) -> Failure {
+    /// A plugin's failure in words, without the secrets that the row and its target keep.
+    async fn failure(&self, row: &Row, of_target: SecretSlots, error: &PluginError) -> Failure {
         let Ok(sealed) = self.store.reader().row_slots(&row.id).await else {
             return Failure::new(WireCode::PluginUnavailable, "the object could not be read");
         };
         let open = |(slot, sealed): &(SlotId, Sealed)| {
             Some((slot.clone(), slots::open_row_slot(&self.key, &row.id, slot, sealed).ok()?))
         };
-        let known: SecretSlots = sealed.iter().filter_map(open).collect();
+        let mut known = of_target;
+        known.extend(sealed.iter().filter_map(open));
         plugin_failure(error, &Censor::new(&known))
     }
 }

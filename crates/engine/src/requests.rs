@@ -96,6 +96,8 @@ pub struct ObserveRequest {
     pub actor: ActorId,
     /// The rows whose current objects are looked at.
     pub rows: Vec<Row>,
+    /// The rows of the targets that they live at; others are passed over.
+    pub targets: Vec<Row>,
     /// What the types can do.
     pub types: Arc<dyn Catalog>,
 }

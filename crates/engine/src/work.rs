@@ -7,6 +7,7 @@ use crate::answer::Unmade;
 use crate::calls::{Calls, Poll, Whose, places_of};
 use crate::conceal::SecretPlaces;
 use crate::find::find;
+use crate::targets::Place;
 use formwork_engine_core::{
     Call, CallId, Found, Input, LookupCall, PermitRequest, ReadAnswer, ReadCall, Timer, TimerKey,
 };
@@ -80,8 +81,18 @@ enum Pass {
 /// Something that counts against a namespace's rate.
 enum Turn {
     Permit(PermitRequest),
-    Read { call: ReadCall, places: SecretPlaces, whose: Option<Box<Whose>>, asked_at: Timestamp },
-    Poll { poll: Poll, places: SecretPlaces, asked_at: Timestamp },
+    Read {
+        call: Box<ReadCall>,
+        place: Place,
+        places: SecretPlaces,
+        whose: Option<Box<Whose>>,
+        asked_at: Timestamp,
+    },
+    Poll {
+        poll: Poll,
+        places: SecretPlaces,
+        asked_at: Timestamp,
+    },
 }
 
 impl Turn {
@@ -118,10 +129,10 @@ impl Work {
     }
 
     /// Starts a call. Its intent is durable and the lease outlives it.
-    pub(crate) fn call(&mut self, call: Call, fence: Option<Fence>, row: Option<&Row>) {
+    pub(crate) fn call(&mut self, call: Call, fence: Option<Fence>, row: Option<&Row>, place: Place) {
         let (calls, places, id) = (Arc::clone(&self.calls), places_of(row), call.id);
         self.spawn(Errand::Call(id), async move {
-            let answer = match calls.prepare(call, fence, places).await {
+            let answer = match calls.prepare(call, &place, fence, places).await {
                 Ok(prepared) => calls.make(prepared).await,
                 Err(unmade) => unmade.into(),
             };
@@ -139,10 +150,16 @@ impl Work {
     }
 
     /// Starts a search. It keeps the pace of its namespace by itself.
-    pub(crate) fn find(&mut self, call: LookupCall, row: Option<&Row>, owned: BTreeSet<NativeId>) {
+    pub(crate) fn find(
+        &mut self,
+        call: LookupCall,
+        row: Option<&Row>,
+        place: Place,
+        owned: BTreeSet<NativeId>,
+    ) {
         let (calls, places, step) = (Arc::clone(&self.calls), places_of(row), call.step);
         self.spawn(Errand::Find(step), async move {
-            let found = find(&calls, call, places, owned).await;
+            let found = find(&calls, call, &place, places, owned).await;
             Done::Input(Input::LookupDone { step, found })
         });
     }
@@ -159,10 +176,10 @@ impl Work {
     }
 
     /// Reads an object once it is its turn.
-    pub(crate) fn read(&mut self, call: ReadCall, row: Option<&Row>) {
+    pub(crate) fn read(&mut self, call: ReadCall, row: Option<&Row>, place: Place) {
         let asked_at = self.calls.clock.now();
         let whose = row.map(Whose::of).map(Box::new);
-        self.enqueue(Turn::Read { call, places: places_of(row), whose, asked_at });
+        self.enqueue(Turn::Read { call: Box::new(call), place, places: places_of(row), whose, asked_at });
     }
 
     /// Polls once it is its turn.
@@ -295,18 +312,19 @@ impl Work {
                 self.granted += 1;
                 self.ready.push_back(Input::PermitGranted { step, kind });
             }
-            Turn::Read { mut call, places, whose, asked_at } => {
+            Turn::Read { mut call, place, places, whose, asked_at } => {
                 call.deadline = self.postponed(call.deadline, asked_at);
                 let (calls, step) = (Arc::clone(&self.calls), call.step);
                 self.spawn(Errand::Read(step), async move {
-                    Done::Input(Input::ReadDone { step, answer: calls.read(call, places, whose).await })
+                    let answer = calls.read(*call, &place, places, whose).await;
+                    Done::Input(Input::ReadDone { step, answer })
                 });
             }
             Turn::Poll { mut poll, places, asked_at } => {
                 poll.deadline = self.postponed(poll.deadline, asked_at);
                 let (calls, call) = (Arc::clone(&self.calls), poll.call);
                 self.spawn(Errand::Call(call), async move {
-                    let answer = match calls.prepare_poll(poll, places) {
+                    let answer = match calls.prepare_poll(poll, places).await {
                         Ok(prepared) => calls.make(prepared).await,
                         Err(unmade) => unmade.into(),
                     };

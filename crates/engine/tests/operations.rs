@@ -453,6 +453,7 @@ async fn observing_tells_present_gone_and_failed_and_leaves_out_what_cannot_be_r
         project: "project".into(),
         actor: "actor".into(),
         rows: rows.clone(),
+        targets: Vec::new(),
         types: Arc::new(types),
     };
     let seen = engine.observe(observe).await;

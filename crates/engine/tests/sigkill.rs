@@ -205,6 +205,7 @@ impl Host {
             project: "project".into(),
             actor: "actor".into(),
             rows: rows.to_vec(),
+            targets: Vec::new(),
             types: Arc::clone(&self.types) as _,
         };
         let observations = self.engine.observe(observe).await;

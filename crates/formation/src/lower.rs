@@ -150,7 +150,7 @@ impl<'a> Lowering<'a> {
         ResourceDesired {
             label: label.clone(),
             type_name: declaration.type_name.clone(),
-            target: None,
+            target: declaration.target.as_ref().map(|(target, _)| target.as_str().into()),
             properties,
             import,
             depends_on: depends_on.collect(),

@@ -98,6 +98,10 @@ fn resource(types: &[&str], rules: &[Json]) -> Json {
         "properties": {
             "type": { "description": "What it is.", "enum": types },
             "properties": { "description": "What it is like.", "type": "object" },
+            "target": {
+                "description": "The logical id of the target where it lives, for the types of plugins.",
+                "type": "string",
+            },
             "depends_on": {
                 "description": "Logical ids that must be there first, beside those that are referred to.",
                 "type": "array",

@@ -43,6 +43,8 @@ pub struct Parameter {
 pub(crate) struct Declaration {
     pub(crate) type_name: TypeName,
     pub(crate) deletion_policy: DeletionPolicy,
+    /// The target that it names, and where.
+    pub(crate) target: Option<(Label, Path)>,
     /// Explicit dependencies on resources that exist, and where each is declared.
     pub(crate) depends_on: Vec<(Label, Path)>,
     /// Resources that its properties refer to, and where.
@@ -74,14 +76,15 @@ impl Template {
     }
 
     /// The dependency graph, in the order of declaration (seed 4, "Topological Ordering"): explicit
-    /// `depends_on`, refs, and logical ids in subs. All edges lead to resources that exist; those
+    /// `depends_on`, refs, logical ids in subs, and targets. All edges lead to resources that exist; those
     /// that lead to themselves or around in a circle are the planner's to report.
     pub fn graph(&self) -> Vec<GraphNode> {
         let resources = resources_path();
         self.resources
             .iter()
             .map(|(label, declaration)| {
-                let edges = declaration.depends_on.iter().chain(&declaration.refers_to).cloned().collect();
+                let edges = [&declaration.depends_on, &declaration.refers_to].into_iter().flatten();
+                let edges = edges.chain(&declaration.target).cloned().collect();
                 (label.clone(), resources.key(label.as_str()), edges)
             })
             .collect()

@@ -123,7 +123,7 @@ rows! {
     )];
     resource_key_is_unknown: "resources: {A: {type: agent, properties: {name: a}, dependsOn: []}}" => [(
         "resources.A.dependsOn",
-        "Unknown resource key 'dependsOn'. Allowed: type, properties, depends_on, deletion_policy, metadata, import"
+        "Unknown resource key 'dependsOn'. Allowed: type, target, properties, depends_on, deletion_policy, metadata, import"
     )];
     import_is_no_text: "resources: {A: {type: agent, import: 7, properties: {name: a}}}" => [(
         "resources.A.import",

@@ -58,8 +58,9 @@ pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
 pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};
 pub use types::{
-    Catalog, CheckContext, Concurrency, IamActions, ImmutableRule, LookupRule, Observation, Replacement,
-    RetryRule, SecretKeeping, TypeCapabilities, TypeRules, WriteOnlyRule,
+    Catalog, CheckContext, Concurrency, Discovery, IamActions, ImmutableRule, ListParameter, LookupRule,
+    Observation, Parent, Replacement, RetryRule, SecretKeeping, TARGET_TYPE, TypeCapabilities, TypeRules,
+    WriteOnlyRule,
 };
 pub use value::{
     BoundRef, Expr, ExprLeaf, InputLeaf, InputPart, Inputs, Part, Planned, PlannedLeaf, SecretSlots, Stored,

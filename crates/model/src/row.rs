@@ -98,7 +98,7 @@ pub enum Certainty {
 }
 
 /// An immutable revision of a target. The empty name is the type's only place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TargetRev {
     /// The target.
     pub name: TargetName,

@@ -20,6 +20,16 @@ pub trait TypeRules: Send + Sync {
         self.schema().type_name.as_str()
     }
 
+    /// The namespace whose targets its resources name; `None` for a type that has only one place.
+    fn target_namespace(&self) -> Option<&str> {
+        None
+    }
+
+    /// How resources that nobody declared are found; `None` for a type that is not discovered.
+    fn discovery(&self) -> Option<&Discovery> {
+        None
+    }
+
     /// Checks what the schema cannot say. An expression may stand in place of any value at any
     /// depth; a check passes over what it cannot know yet.
     fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {
@@ -50,6 +60,36 @@ impl CheckContext<'_> {
         self.found.push(build(path));
     }
 }
+
+/// How resources of a type are found at a provider (seed 1, "ResourceHint").
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discovery {
+    /// The type whose objects theirs are part of, with what its list must be told of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+}
+
+/// The type whose objects those of another are part of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The type.
+    pub type_name: TypeName,
+    /// Which property of the parent a list is told, and under which name.
+    pub list_parameters: Vec<ListParameter>,
+}
+
+/// What a list is told of a parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListParameter {
+    /// The parent's property.
+    pub parent_property: Arc<str>,
+    /// The parameter, which is the property of the child that holds it.
+    pub parameter: Arc<str>,
+}
+
+/// The type of a target: where resources of a plugin live, as a resource itself. Its properties are
+/// the `namespace` of the types that may name it and their `config`.
+pub const TARGET_TYPE: &str = "target";
 
 /// The types that exist.
 pub trait Catalog: Send + Sync {
@@ -99,6 +139,32 @@ pub struct TypeCapabilities {
     /// The actions that authorise it; `None` for a type gated on the request alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iam: Option<IamActions>,
+}
+
+impl TypeCapabilities {
+    /// What is assumed of a plugin's type that says nothing else: it can be read and listed, is
+    /// called again as error codes allow, is replaced by deleting first, leaves its secrets to the
+    /// ledger, and has no way to find an object again whose create was never answered.
+    pub fn of_plugin() -> Self {
+        Self {
+            read: true,
+            list: true,
+            retry: RetryRule::ByCode,
+            lookup: LookupRule::None,
+            replacement: Replacement::Declared,
+            write_only: WriteOnlyRule::Digest,
+            on_immutable: ImmutableRule::ReplaceDeleteFirst,
+            settle_millis: 0,
+            timeout_millis: 60_000,
+            validate: false,
+            delete_blockers: false,
+            secrets: SecretKeeping::Ledger,
+            concurrency: Concurrency::Parallel,
+            outputs: Vec::new(),
+            credential_outputs: Vec::new(),
+            iam: None,
+        }
+    }
 }
 
 /// Whether failed calls may be repeated.

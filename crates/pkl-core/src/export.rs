@@ -151,11 +151,15 @@ impl<'r> Exporter<'r> {
 
     /// A value, and all values in it, as a tree.
     pub(crate) fn export(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
-        let converted = match &self.converters {
-            Some(converters) => converters.convert(vm, value, &self.path)?,
-            None => value,
-        };
+        let converted = self.converted(vm, value)?;
         self.export_converted(vm, converted)
+    }
+
+    fn converted(&self, vm: &mut Vm<'_>, value: Value) -> Result<Value> {
+        match &self.converters {
+            Some(converters) => converters.convert(vm, value, &self.path),
+            None => Ok(value),
+        }
     }
 
     fn export_converted(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<Tree> {
@@ -182,9 +186,20 @@ impl<'r> Exporter<'r> {
         step: Step,
         value: Result<Value>,
     ) -> Result<Tree> {
-        let depth = self.depth;
         self.path.push(step);
-        let mut result = value.and_then(|value| self.export(vm, value));
+        let converted = value.and_then(|value| self.converted(vm, value));
+        self.converted_member(vm, owner, converted)
+    }
+
+    /// The member at the end of the path, which ends with it.
+    fn converted_member(
+        &mut self,
+        vm: &mut Vm<'_>,
+        owner: Option<ObjectId>,
+        converted: Result<Value>,
+    ) -> Result<Tree> {
+        let depth = self.depth;
+        let mut result = converted.and_then(|converted| self.export_converted(vm, converted));
         if let Err(error) = &mut result
             && error.code == ErrorCode::UndefinedValue
             && error.hint.is_none()
@@ -263,10 +278,8 @@ impl<'r> Exporter<'r> {
             Value::Map(id) => {
                 let keys = vm.heap.map_keys(id).to_vec();
                 let values = vm.heap.map_values(id).to_vec();
-                let entries = keys.into_iter().zip(values).map(|(key, member)| {
-                    let exported = self.key(vm, value, key)?;
-                    Ok((exported, self.member(vm, None, Step::Entry(key), Ok(member))?))
-                });
+                let entries =
+                    keys.into_iter().zip(values).map(|(key, member)| self.entry(vm, value, key, Ok(member)));
                 Tree::Map(entries.collect::<Result<_>>()?)
             }
             Value::Class(id) => Tree::Class(vm.class_name_of(id)),
@@ -289,15 +302,43 @@ impl<'r> Exporter<'r> {
             .collect()
     }
 
-    /// A key of an object or map; it is converted by its class only.
+    /// An entry of an object or map. Key and value are converted before any of them is refused.
+    fn entry(
+        &mut self,
+        vm: &mut Vm<'_>,
+        owner: Value,
+        key: Value,
+        value: Result<Value>,
+    ) -> Result<(Tree, Tree)> {
+        // A key is converted by its class only.
+        let converted_key = match &self.converters {
+            Some(converters) => converters.convert(vm, key, &[])?,
+            None => key,
+        };
+        self.path.push(Step::Entry(key));
+        let converted = value.and_then(|value| self.converted(vm, value));
+        let exported = match converted {
+            Err(_) if self.mode == Export::Strict => Ok(Tree::Null),
+            _ => self.key(vm, owner, converted_key),
+        };
+        let object = match owner {
+            Value::Object(object) => Some(object),
+            _ => None,
+        };
+        match exported {
+            Ok(exported) => Ok((exported, self.converted_member(vm, object, converted)?)),
+            Err(error) => {
+                self.path.pop();
+                Err(error)
+            }
+        }
+    }
+
+    /// A converted key of an object or map.
     fn key(&mut self, vm: &mut Vm<'_>, owner: Value, key: Value) -> Result<Tree> {
         let path = std::mem::take(&mut self.path);
-        let converted = match &self.converters {
-            Some(converters) => converters.convert(vm, key, &[]),
-            None => Ok(key),
-        };
         let refusal = self.refusal.take();
-        let exported = converted.and_then(|converted| self.export_converted(vm, converted));
+        let exported = self.export_converted(vm, key);
         self.refusal = refusal;
         self.path = path;
         let exported = exported?;
@@ -355,8 +396,7 @@ impl<'r> Exporter<'r> {
                     }
                 }
                 MemberKey::Entry(key) => {
-                    let exported = self.key(vm, Value::Object(object), key)?;
-                    let tree = self.member(vm, Some(object), Step::Entry(key), value)?;
+                    let (exported, tree) = self.entry(vm, Value::Object(object), key, value)?;
                     if kind == ObjectKind::Dynamic {
                         members.push(Member::Entry(exported, tree));
                     } else {

@@ -20,6 +20,9 @@ pub enum CommandError {
     /// A case can't be read.
     #[error(transparent)]
     Case(#[from] CaseError),
+    /// No case has such a name.
+    #[error("no case has a name like that")]
+    NothingChosen,
     /// There is nothing to compare with.
     #[error(transparent)]
     Oracle(#[from] OracleError),
@@ -50,8 +53,13 @@ pub fn run(root: &Path, arguments: &[&str]) -> Result<(), CommandError> {
     let corpus = root.join("crates/pkl-core/tests/corpus");
     let cases = discover(&corpus)?;
     let ours = cases.iter().filter(|case| case.options.ours.is_some()).count();
-    let chosen: Vec<&Case> =
-        cases.iter().filter(|case| filters.iter().all(|filter| case.name.contains(filter))).collect();
+    let chosen: Vec<&Case> = cases
+        .iter()
+        .filter(|case| filters.iter().all(|filter| case.name.contains(filter.trim_end_matches(".pkl"))))
+        .collect();
+    if chosen.is_empty() {
+        return Err(CommandError::NothingChosen);
+    }
     let mut failed = run_all(&chosen, task, &oracle);
     if filters.is_empty() && ours * CASES_FOR_ONE_OF_OURS > cases.len() {
         eprintln!(

@@ -140,9 +140,14 @@ impl<U: Unit> Amount<U> {
     }
 
     /// The order of `<` and `>`, in which `NaN` comes last and is equal to itself, and negative zero
-    /// comes before zero. `==` does not follow it.
+    /// comes before zero. `==` does not follow it: the amount of the smaller unit is converted to the larger
+    /// one, this one if both have the same, and by that a fraction may become another.
     pub fn compare(self, other: Self) -> Ordering {
-        let (a, b) = (self.base_value(), other.base_value());
+        let (a, b) = if self.unit.size() <= other.unit.size() {
+            (self.base_value() / other.unit.size(), other.value)
+        } else {
+            (self.value, other.base_value() / self.unit.size())
+        };
         match (a.is_nan(), b.is_nan()) {
             (false, false) => a.total_cmp(&b),
             (a_is_nan, b_is_nan) => a_is_nan.cmp(&b_is_nan),

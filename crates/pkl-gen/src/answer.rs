@@ -8,8 +8,8 @@ const SEPARATOR: &str = "\n--\n";
 /// Begins what failed.
 pub(crate) const FAILED: &str = "!! ";
 /// Messages that say nothing about the language: the official binary's own limits and faults.
-const NO_VERDICT: [&str; 4] =
-    ["A stack overflow occurred", "long overflow", "/ by zero", "An unexpected error"];
+const NO_VERDICT: [&str; 5] =
+    ["A stack overflow occurred", "long overflow", "/ by zero", "An unexpected error", "Cmd+Double-click"];
 
 /// What an evaluator makes of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]

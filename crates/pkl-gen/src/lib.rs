@@ -19,5 +19,5 @@ pub use generate::{Program, program};
 #[cfg(feature = "mutants")]
 pub use mutants::{Hunted, hunt};
 pub use ours::Ours;
-pub use search::{Finding, Search, search};
+pub use search::{Finding, Found, Search, search};
 pub use shrink::shrink;

@@ -114,9 +114,10 @@ fn mutants(options: &Search) -> ExitCode {
 
 fn find(options: &Search) -> ExitCode {
     let Some(oracle) = oracle() else { return ExitCode::FAILURE };
-    let findings = search(options, &oracle, &Ours::quiet(), &|finding| {
+    let found = search(options, &oracle, &Ours::quiet(), &|finding| {
         println!("// seed {}\n{}\n/*\n{}*/\n", finding.seed, finding.program, finding.difference);
     });
-    eprintln!("{} programs, {} findings", options.programs, findings.len());
-    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let (findings, silent) = (found.findings.len(), found.silent);
+    eprintln!("{} programs, {findings} findings, {silent} without a verdict", options.programs);
+    if findings == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -37,7 +37,9 @@ fn batch(oracle: &Oracle, programs: &[Program]) -> Result<Vec<Answer>, String> {
         let stderr = String::from_utf8_lossy(&ran.stderr);
         return Err(stderr.lines().take(3).collect::<Vec<_>>().join(" "));
     }
-    Ok(parts.into_iter().map(|part| Answer::Text(part.trim_matches('\n').to_owned())).collect())
+    // A line ends after the mark; the first part of the output may itself begin with an empty line.
+    let text = |part: &str| part.strip_prefix('\n').unwrap_or(part).trim_end_matches('\n').to_owned();
+    Ok(parts.into_iter().map(|part| Answer::Text(text(part))).collect())
 }
 
 /// Writes the programs, and a module that evaluates each of them and survives their errors.

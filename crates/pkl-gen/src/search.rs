@@ -1,6 +1,6 @@
 //! Looking for programs that two evaluators don't agree on.
 
-use crate::answer::{Subject, difference};
+use crate::answer::{Answer, Subject, difference};
 use crate::choices::Choices;
 use crate::generate::{Program, program};
 use crate::shrink::shrink;
@@ -37,7 +37,16 @@ pub struct Finding {
     pub difference: String,
 }
 
-/// Looks for programs that `ours` answers otherwise than `official`, on all cores; sorted by seed.
+/// What a search came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The programs that are answered differently, sorted by seed.
+    pub findings: Vec<Finding>,
+    /// How many programs the official evaluator had no answer to.
+    pub silent: u64,
+}
+
+/// Looks for programs that `ours` answers otherwise than `official`, on all cores.
 ///
 /// Of those that differ by the same error message only one is kept. Each is told as soon as it is there.
 pub fn search(
@@ -45,8 +54,8 @@ pub fn search(
     official: &dyn Subject,
     ours: &dyn Subject,
     tell: &(dyn Fn(&Finding) + Sync),
-) -> Vec<Finding> {
-    let next = AtomicU64::new(search.first);
+) -> Found {
+    let (next, silent) = (AtomicU64::new(search.first), AtomicU64::new(0));
     let end = search.first + search.programs;
     let found = Mutex::new(BTreeSet::new());
     let seen: Mutex<BTreeSet<Vec<String>>> = Mutex::default();
@@ -67,7 +76,9 @@ pub fn search(
                     if first >= end || locked().len() >= search.findings {
                         return;
                     }
-                    for (seed, difference) in differing(first..(first + BATCH).min(end), official, ours) {
+                    for (seed, difference) in
+                        differing(first..(first + BATCH).min(end), official, ours, &silent)
+                    {
                         if locked().len() < search.findings && is_new(&difference) {
                             let finding = examine(seed, search.shrinks, official, ours);
                             finding.iter().for_each(tell);
@@ -78,13 +89,22 @@ pub fn search(
             });
         }
     });
-    found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).into_iter().collect()
+    let findings = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Found { findings: findings.into_iter().collect(), silent: silent.into_inner() }
 }
 
-/// The seeds of a range whose programs are answered differently, with what differs.
-fn differing(seeds: std::ops::Range<u64>, official: &dyn Subject, ours: &dyn Subject) -> Vec<(u64, String)> {
+/// The seeds of a range whose programs are answered differently, with what differs; counts those without an answer.
+fn differing(
+    seeds: std::ops::Range<u64>,
+    official: &dyn Subject,
+    ours: &dyn Subject,
+    silent: &AtomicU64,
+) -> Vec<(u64, String)> {
     let programs: Vec<Program> = seeds.clone().map(|seed| program(&mut Choices::random(seed))).collect();
-    let answers = official.answers(&programs).into_iter().zip(ours.answers(&programs));
+    let wanted = official.answers(&programs);
+    let without = wanted.iter().filter(|answer| matches!(answer, Answer::NoVerdict(_))).count();
+    silent.fetch_add(without as u64, Ordering::Relaxed);
+    let answers = wanted.into_iter().zip(ours.answers(&programs));
     seeds
         .zip(answers)
         .filter_map(|(seed, (official, ours))| Some((seed, difference(&official, &ours)?)))

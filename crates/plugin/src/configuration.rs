@@ -1,7 +1,24 @@
 //! What a plugin says of itself (seed 3, "Configuration methods").
 
+use formwork_model::{TypeCapabilities, TypeName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// Ours: a type that a plugin serves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PluginType {
+    /// Its name.
+    pub name: TypeName,
+    /// How the engine may treat it.
+    pub capabilities: TypeCapabilities,
+}
+
+impl PluginType {
+    /// A type as most are: see [`TypeCapabilities::of_plugin`].
+    pub fn new(name: impl Into<TypeName>) -> Self {
+        Self { name: name.into(), capabilities: TypeCapabilities::of_plugin() }
+    }
+}
 
 /// How many calls per second a provider bears.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

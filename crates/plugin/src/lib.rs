@@ -12,7 +12,9 @@ mod error;
 mod request;
 mod result;
 
-pub use configuration::{FilterCondition, LabelConfig, MatchFilter, RateLimitConfig, RateLimitScope};
+pub use configuration::{
+    FilterCondition, LabelConfig, MatchFilter, PluginType, RateLimitConfig, RateLimitScope,
+};
 pub use context::CallContext;
 pub use error::PluginError;
 pub use formwork_model::OperationErrorCode;
@@ -32,6 +34,12 @@ use formwork_model::TypeName;
 pub trait ResourcePlugin: Send + Sync + 'static {
     /// The prefix of the plugin's types, which share one rate limit.
     fn namespace(&self) -> &str;
+
+    /// Ours: the types that it serves, and how the engine may treat each. What a plugin process
+    /// announces; whoever registers a plugin of this process knows it without asking.
+    fn types(&self) -> Vec<PluginType> {
+        Vec::new()
+    }
 
     /// How many calls per second the provider bears.
     fn rate_limit(&self) -> RateLimitConfig {

@@ -2,6 +2,7 @@
 //! printed.
 
 use formwork_model::{Json, Label, NativeId, Path, Secret, TypeName};
+use std::collections::BTreeMap;
 
 /// Makes an object.
 #[derive(Clone, Debug)]
@@ -71,6 +72,8 @@ pub struct StatusRequest {
     pub resource_type: TypeName,
     /// What the unfinished call answered.
     pub request_id: String,
+    /// Ours: the object that the call is about, if it is known.
+    pub native_id: Option<NativeId>,
     /// Credentials and endpoint.
     pub target_config: Secret<Json>,
 }
@@ -86,6 +89,9 @@ pub struct ListRequest {
     pub page_token: Option<String>,
     /// How many to answer, about.
     pub page_size: u32,
+    /// Ours: what the parent's properties say of its children (seed 1, "listParam"), by parameter;
+    /// empty for a type without a parent.
+    pub list_parameters: BTreeMap<String, Json>,
 }
 
 /// Ours: asks whether declared properties would be accepted, as far as they are known.

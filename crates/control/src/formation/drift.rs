@@ -71,7 +71,7 @@ impl Control {
         Self::demand(p, &record.question("formations:PlanFormation"))?;
         self.demand_idle(&record).await?;
         let rows = self.reader.rows(id).await?;
-        let observed = self.observe(p, &record.project, &rows).await?;
+        let observed = self.observe(p, &record.project, &rows, &rows).await?;
         // Our own changes are no drift.
         self.demand_idle(&record).await?;
         if self.reader.rows(id).await? != rows {

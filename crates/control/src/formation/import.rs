@@ -2,8 +2,8 @@
 
 use crate::{Control, ControlError, Principal};
 use formwork_model::{
-    Certainty, Desired, NativeId, Object, Observation, ProjectId, ResourceDesired, Row, RowId, Stored,
-    TargetRev, TypeName,
+    Certainty, Desired, NativeId, Object, Observation, ProjectId, ResourceDesired, Row, RowId, StackId,
+    Stored, TargetRev, TypeName,
 };
 use formwork_planner::{Import, Imports};
 use formwork_platform::Platform;
@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 /// A declaration that is to take over an object, and the row of its label if there is one already.
 struct Wanted<'a> {
+    stack: &'a StackId,
     resource: &'a ResourceDesired,
     native_id: &'a NativeId,
     row: Option<&'a Row>,
@@ -42,7 +43,7 @@ impl Control {
             return Ok(imports);
         }
         let to_be: Vec<Row> = free.iter().map(|(id, wanted)| to_be(id, wanted)).collect();
-        for (id, observation) in self.observe(p, &desired.project, &to_be).await? {
+        for (id, observation) in self.observe(p, &desired.project, &to_be, rows).await? {
             let Some(wanted) = free.get(&id) else { continue };
             let import = match observation {
                 Observation::Present { properties, at, .. } => {
@@ -84,13 +85,15 @@ impl Control {
 
 /// The declarations whose object no row of theirs has yet.
 fn wanted<'a>(desired: &'a Desired, rows: &'a [Row]) -> impl Iterator<Item = Wanted<'a>> {
-    let resources = desired.stacks.iter().flat_map(|stack| &stack.resources);
-    resources.filter_map(|resource| {
+    let stacks = desired.stacks.iter();
+    let resources =
+        stacks.flat_map(|stack| stack.resources.iter().map(move |resource| (&stack.id, resource)));
+    resources.filter_map(|(stack, resource)| {
         let native_id = resource.import.as_ref()?;
         let of_label = || rows.iter().filter(|row| row.label == resource.label);
         let row = of_label().find(|row| row.is_live()).or_else(|| of_label().next());
         let has_one = row.is_some_and(|row| row.current.is_some());
-        (!has_one).then_some(Wanted { resource, native_id, row })
+        (!has_one).then_some(Wanted { stack, resource, native_id, row })
     })
 }
 
@@ -104,11 +107,11 @@ fn names_nothing(wanted: &Wanted<'_>) -> String {
 
 /// A row that stands for the object, to look at it.
 fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
-    let Wanted { resource, native_id, .. } = wanted;
+    let Wanted { stack, resource, native_id, .. } = *wanted;
     let named = |name| TargetRev { name, revision: 0 };
     let target = resource.target.clone().map(named).unwrap_or_default();
     let object = Object {
-        native_id: (*native_id).clone(),
+        native_id: native_id.clone(),
         type_name: resource.type_name.clone(),
         target,
         deletion_policy: resource.deletion_policy,
@@ -117,6 +120,6 @@ fn to_be(id: &RowId, wanted: &Wanted<'_>) -> Row {
         observed: None,
         certainty: Certainty::Certain,
     };
-    let row = Row::new(id.clone(), "".into(), resource.label.clone(), resource.type_name.clone(), 0);
+    let row = Row::new(id.clone(), stack.clone(), resource.label.clone(), resource.type_name.clone(), 0);
     Row { current: Some(object), ..row }
 }

@@ -261,7 +261,7 @@ impl Control {
             None => Vec::new(),
         };
         let observed = match readying.observe {
-            ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows).await?,
+            ObservePolicy::Live => self.observe(readying.principal, readying.project, &rows, &rows).await?,
             ObservePolicy::Off => BTreeMap::new(),
         };
         let imports = self.imports(readying.principal, &desired, &rows).await?;

@@ -4,12 +4,12 @@ use crate::{Control, ControlError, Principal};
 use formwork_engine::ObserveRequest;
 use formwork_model::{
     InputLeaf, InputPart, Json, Observation, Plan, ProjectId, Row, RowId, Secret, SecretSlots, SlotId,
-    WireCode,
+    TARGET_TYPE, WireCode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Control {
-    /// What is there now, for every row that can be read; where that takes handlers, when it is the
+    /// What is there now, for every row that can be read, `all` being the rows of its stack; where that takes handlers, when it is the
     /// principal's turn.
     ///
     /// # Errors
@@ -19,6 +19,7 @@ impl Control {
         p: &Principal,
         project: &ProjectId,
         rows: &[Row],
+        all: &[Row],
     ) -> Result<BTreeMap<RowId, Observation>, ControlError> {
         let live: Vec<_> = rows.iter().filter(|row| row.current.is_some()).cloned().collect();
         if live.is_empty() {
@@ -31,6 +32,7 @@ impl Control {
             project: project.clone(),
             actor: p.actor.clone(),
             rows: live,
+            targets: all.iter().filter(|row| row.type_name.as_str() == TARGET_TYPE).cloned().collect(),
             types: self.catalog.clone(),
         };
         if takes_handlers {

@@ -33,9 +33,10 @@ pub fn capabilities() -> TypeCapabilities {
     }
 }
 
-/// A type with two properties.
+/// A type with a few properties.
 pub fn pinned(type_name: &TypeName, capabilities: TypeCapabilities) -> PinnedType {
-    let properties = ["name", "value"].map(|name| (name.into(), PropertySchema::new(Kind::Any, "")));
+    let properties = ["name", "value", "namespace", "config"]
+        .map(|name| (name.into(), PropertySchema::new(Kind::Any, "")));
     let properties: IndexMap<Arc<str>, PropertySchema> = properties.into_iter().collect();
     let schema = Schema { type_name: type_name.clone(), doc: "".into(), properties };
     PinnedType { schema: Arc::new(schema), capabilities }
@@ -56,7 +57,8 @@ impl PlanMaker {
             outputs: IndexMap::new(),
             metadata: None,
         };
-        let types = ["T", "U", "Missing"].map(|name| (name.into(), pinned(&name.into(), capabilities())));
+        let types =
+            ["T", "U", "Missing", "target"].map(|name| (name.into(), pinned(&name.into(), capabilities())));
         Self {
             plan: Plan {
                 format: PLAN_FORMAT,
@@ -104,6 +106,13 @@ impl PlanMaker {
         step.guard = Guard::Absent { generation: formwork_model::Generation(0) };
         step.undo = Undo::DeleteCreated;
         self.plan.steps.push(step);
+        self
+    }
+
+    /// Lets the last step's object live at a target.
+    pub fn at(mut self, target: &str) -> Self {
+        let step = self.plan.steps.last_mut().expect("a step");
+        step.target = TargetRev { name: target.into(), revision: 0 };
         self
     }
 

@@ -1,7 +1,7 @@
 //! A provider in memory, in the same process: it remembers client tokens, and does as it is told.
 
 use async_trait::async_trait;
-use formwork_model::{Json, NativeId, TypeName};
+use formwork_model::{Json, NativeId, Secret, TypeName};
 use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, Operation, OperationErrorCode,
     PluginError, ProgressResult, RateLimitConfig, ReadRequest, ReadResult, ResourcePlugin, StatusRequest,
@@ -43,6 +43,8 @@ pub struct Received {
     pub token: Option<String>,
     pub properties: Json,
     pub patch: Json,
+    /// What it was told of the target.
+    pub target: Json,
 }
 
 #[derive(Default)]
@@ -130,11 +132,19 @@ impl Provider {
         context: &CallContext,
         properties: Json,
         patch: Json,
+        target: &Secret<Json>,
     ) -> Option<How> {
         let mut state = self.state();
         let label = context.label.as_ref().map(ToString::to_string).unwrap_or_default();
         let token = context.token.map(|token| token.to_string());
-        state.received.push(Received { operation, label: label.clone(), token, properties, patch });
+        state.received.push(Received {
+            operation,
+            label: label.clone(),
+            token,
+            properties,
+            patch,
+            target: target.expose().clone(),
+        });
         state.under_way += 1;
         state.most_under_way = state.most_under_way.max(state.under_way);
         state.script.get_mut(&(format!("{operation:?}"), label))?.pop_front()
@@ -147,9 +157,10 @@ impl Provider {
         context: &CallContext,
         properties: Json,
         patch: Json,
+        target: &Secret<Json>,
         effect: impl FnOnce(&mut State) -> ProgressResult + Send,
     ) -> Result<ProgressResult, PluginError> {
-        let how = self.receive(operation, context, properties, patch);
+        let how = self.receive(operation, context, properties, patch, target);
         let under_way = UnderWay(self);
         match &how {
             Some(How::Slow(duration)) => tokio::time::sleep(*duration).await,
@@ -225,7 +236,7 @@ impl ResourcePlugin for Provider {
     ) -> Result<ProgressResult, PluginError> {
         let properties = request.properties.expose().clone();
         let sent = properties.clone();
-        self.write(Operation::Create, context, properties, Json::Null, |state| {
+        self.write(Operation::Create, context, properties, Json::Null, &request.target_config, |state| {
             state.created += 1;
             let id = NativeId::new(format!("object-{}", state.created));
             state.objects.insert(id.clone(), sent.clone());
@@ -235,7 +246,7 @@ impl ResourcePlugin for Provider {
     }
 
     async fn read(&self, context: &CallContext, request: ReadRequest) -> Result<ReadResult, PluginError> {
-        let how = self.receive(Operation::Read, context, Json::Null, Json::Null);
+        let how = self.receive(Operation::Read, context, Json::Null, Json::Null, &request.target_config);
         let _under_way = UnderWay(self);
         if let Some(How::Lost) = how {
             return Err(PluginError::Lost { namespace: "test".into(), reason: "it died".into() });
@@ -261,7 +272,7 @@ impl ResourcePlugin for Provider {
         let properties = request.desired_properties.expose().clone();
         let (sent, id) = (properties.clone(), request.native_id);
         let patch = request.patch_document.expose().clone();
-        self.write(Operation::Update, context, properties, patch, |state| {
+        self.write(Operation::Update, context, properties, patch, &request.target_config, |state| {
             state.objects.insert(id.clone(), sent.clone());
             ProgressResult::success(Operation::Update, id, sent)
         })
@@ -274,7 +285,7 @@ impl ResourcePlugin for Provider {
         request: DeleteRequest,
     ) -> Result<ProgressResult, PluginError> {
         let id = request.native_id;
-        self.write(Operation::Delete, context, Json::Null, Json::Null, |state| {
+        self.write(Operation::Delete, context, Json::Null, Json::Null, &request.target_config, |state| {
             state.objects.remove(&id);
             ProgressResult::success(Operation::Delete, id, Json::Null)
         })
@@ -286,7 +297,7 @@ impl ResourcePlugin for Provider {
         context: &CallContext,
         request: StatusRequest,
     ) -> Result<ProgressResult, PluginError> {
-        self.receive(Operation::CheckStatus, context, Json::Null, Json::Null);
+        self.receive(Operation::CheckStatus, context, Json::Null, Json::Null, &request.target_config);
         let _under_way = UnderWay(self);
         let mut state = self.state();
         let Some((polls, result)) = state.unfinished.get_mut(&request.request_id) else {

@@ -7,6 +7,7 @@ mod outputs;
 mod parameters;
 mod properties;
 mod resources;
+mod targets;
 
 pub(crate) use properties::{Declared, Types, check_properties, is_required};
 pub(crate) use resources::{DELETION_POLICIES, LONGEST_ID, import_id};

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 /// What may become of an object that is no longer declared; the last is beyond seed 4.
 pub(crate) const DELETION_POLICIES: [&str; 3] = ["delete", "retain", "protect"];
-const RESOURCE_KEYS: [&str; 6] =
-    ["type", "properties", "depends_on", "deletion_policy", "metadata", "import"];
+const RESOURCE_KEYS: [&str; 7] =
+    ["type", "target", "properties", "depends_on", "deletion_policy", "metadata", "import"];
 
 /// The longest id that can be imported, in bytes.
 pub(crate) const LONGEST_ID: usize = 1024;
@@ -53,7 +53,7 @@ impl Checker<'_> {
             self.error(item.span(), DiagnosticCode::WrongType, path, message);
             return None;
         }
-        let [type_name, properties, depends_on, deletion_policy, _, import] =
+        let [type_name, target, properties, depends_on, deletion_policy, _, import] =
             self.sections("resource", item, &path, &RESOURCE_KEYS);
         let info = self.resource_type(item, type_name, &path);
         let (refers_to, parametrised) = if let Some(properties) = properties {
@@ -69,8 +69,9 @@ impl Checker<'_> {
         if let Some(import) = import {
             self.import(import, &path, labels);
         }
+        let target = self.target(item, target, &path, labels, info.as_deref());
         let type_name = info?.schema.type_name.clone();
-        Some(Declaration { type_name, deletion_policy, depends_on, refers_to, parametrised })
+        Some(Declaration { type_name, deletion_policy, target, depends_on, refers_to, parametrised })
     }
 
     fn resource_type(

@@ -16,6 +16,7 @@ pub(crate) struct TestType {
     capabilities: TypeCapabilities,
     title: Option<&'static str>,
     rule: Option<Rule>,
+    target_namespace: Option<&'static str>,
 }
 
 type Rule = fn(&Expr, &mut CheckContext<'_>);
@@ -31,6 +32,10 @@ impl TypeRules for TestType {
 
     fn title(&self) -> &str {
         self.title.unwrap_or(self.schema.type_name.as_str())
+    }
+
+    fn target_namespace(&self) -> Option<&str> {
+        self.target_namespace
     }
 
     fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {
@@ -65,7 +70,15 @@ impl TestType {
             credential_outputs: vec![],
             iam: None,
         };
-        Self { schema: Arc::new(schema), capabilities, title: None, rule: None }
+        Self { schema: Arc::new(schema), capabilities, title: None, rule: None, target_namespace: None }
+    }
+}
+
+impl TestType {
+    /// One that lives at targets.
+    pub(crate) fn at(mut self, namespace: &'static str) -> Self {
+        self.target_namespace = Some(namespace);
+        self
     }
 }
 

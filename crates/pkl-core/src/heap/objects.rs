@@ -2,7 +2,7 @@
 
 use pkl_data::tree::ClassName;
 use pkl_parser::Symbol;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 use super::shapes::PropertyKey;
@@ -77,6 +77,8 @@ pub(crate) enum Role {
     /// An object that a body made.
     #[default]
     Plain,
+    /// An object that a body made, which added nothing to what it amends.
+    Same,
     /// It shows its parent's elements and entries, checked to a type.
     View,
     /// It is a class's prototype: its own members are the class's declarations.
@@ -133,6 +135,8 @@ pub(crate) enum Order {
     Property(PropertyKey),
     Entry(u32),
     Element(u32),
+    /// An element that took the place of an inherited entry whose key is its index, and is still shown with that key.
+    Indexed(u32),
 }
 
 /// Elements and entries of an object.
@@ -169,6 +173,55 @@ impl<'ir> Items<'ir> {
         self.entries.push(slot);
         let hashes = &self.hashes;
         self.index.insert_unique(hash, position, |&position| hashes[position as usize]);
+    }
+
+    /// Elements that a body added take the place of entries whose key is their index.
+    ///
+    /// That of an entry of the same body is shown as an element, that of an inherited one still as an entry.
+    pub(crate) fn replace_entries(&mut self, added: std::ops::Range<usize>, inherited_entries: usize) {
+        let by_element = |key: &Value| match *key {
+            Value::Int(key) => usize::try_from(key).ok().filter(|index| added.contains(index)),
+            _ => None,
+        };
+        if added.is_empty() || !self.keys.iter().any(|key| by_element(key).is_some()) {
+            return;
+        }
+        let mut kept = Vec::with_capacity(self.keys.len());
+        let mut replacing = FxHashSet::default();
+        let places: Vec<Order> = (0..)
+            .zip(&self.keys)
+            .map(|(position, key)| match by_element(key) {
+                Some(index) => {
+                    let index = u32::try_from(index).expect("the memory limit is reached first");
+                    replacing.insert(index);
+                    let inherited = (position as usize) < inherited_entries;
+                    if inherited { Order::Indexed(index) } else { Order::Element(index) }
+                }
+                None => {
+                    kept.push(position);
+                    Order::Entry(u32::try_from(kept.len() - 1).expect("positions are u32 numbers"))
+                }
+            })
+            .collect();
+        let order = std::mem::take(&mut self.order).into_iter().filter_map(|place| match place {
+            Order::Entry(position) => Some(places[position as usize]),
+            Order::Element(index) if replacing.contains(&index) => None,
+            other => Some(other),
+        });
+        self.order = order.collect();
+        self.keep_entries(&kept);
+    }
+
+    /// Keeps the entries at these positions, which are in order.
+    fn keep_entries(&mut self, kept: &[u32]) {
+        let old = std::mem::take(self);
+        let Self { elements, element_checks, order, .. } = old;
+        *self = Self { elements, element_checks, order, ..Self::default() };
+        for &position in kept {
+            let position = position as usize;
+            self.push_entry(old.hashes[position], old.keys[position], old.entries[position]);
+            self.entry_checks.extend(old.entry_checks.get(position));
+        }
     }
 
     /// A copy without values, for an object that amends the owner of these, whose members are checked to a

@@ -231,11 +231,32 @@ impl Body {
 pub(crate) enum Op {
     Property(u32),
     Element(u32),
-    Entry { key: ExprIx, member: u32 },
-    Predicate { slot: u32, condition: ExprIx, member: u32 },
-    Spread { value: ExprIx, nullable: bool, span: Span },
-    When { condition: ExprIx, then: Vec<Op>, otherwise: Vec<Op> },
-    For { key: Option<Variable>, value: Variable, iterable: ExprIx, body: Vec<Op> },
+    Entry {
+        key: ExprIx,
+        member: u32,
+    },
+    Predicate {
+        slot: u32,
+        condition: ExprIx,
+        member: u32,
+    },
+    /// Its members are given by `member`, which has its place.
+    Spread {
+        value: ExprIx,
+        nullable: bool,
+        member: u32,
+    },
+    When {
+        condition: ExprIx,
+        then: Vec<Op>,
+        otherwise: Vec<Op>,
+    },
+    For {
+        key: Option<Variable>,
+        value: Variable,
+        iterable: ExprIx,
+        body: Vec<Op>,
+    },
 }
 
 /// A variable of a `for`.

@@ -80,16 +80,17 @@ pub(crate) enum ScopeKind {
     TypeParameters { names: Box<[Symbol]>, alias: bool },
     /// From outside only const members may be used.
     Barrier(Barrier),
-    /// The keys, conditions and iterated values of a body that is written in a const member. They are no part of
-    /// the member, so that they may use `this`.
+    /// What is evaluated with a body that is written in a const member: keys, conditions, iterated values, and all
+    /// that is in a `for`. It is no part of the member, so that it may use `this` and what isn't const.
     Header,
 }
 
 /// Why only const members of what is outside may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Barrier {
-    /// It is a const member, or an alias.
+    /// It is a const member.
     Const(Symbol),
+    Alias(Symbol),
     Class,
     Annotation,
 }
@@ -146,10 +147,12 @@ impl Scope {
 
     /// The scopes from the innermost on, each with whether only const members of it may be used.
     fn guarded_chain(&self) -> impl Iterator<Item = (&Self, bool)> {
-        let (mut outside, mut next) = (false, false);
+        let (mut outside, mut next, mut header) = (false, false, false);
         self.chain().map(move |scope| {
             match &scope.kind {
-                ScopeKind::Barrier(Barrier::Const(_)) => next = true,
+                ScopeKind::Header => header = true,
+                ScopeKind::Barrier(Barrier::Const(_)) if header => {}
+                ScopeKind::Barrier(Barrier::Const(_) | Barrier::Alias(_)) => next = true,
                 ScopeKind::Barrier(_) => outside = true,
                 ScopeKind::Object(names) => {
                     let guarded = outside || (next && !names.of_body);
@@ -221,13 +224,18 @@ impl Scope {
         let mut constant = false;
         for scope in self.chain() {
             match &scope.kind {
-                ScopeKind::Barrier(Barrier::Const(_)) => constant = true,
+                ScopeKind::Barrier(Barrier::Const(_) | Barrier::Alias(_)) => constant = true,
                 ScopeKind::Object(names) => return constant && !names.of_body,
                 ScopeKind::Function | ScopeKind::This { .. } | ScopeKind::Header => return false,
                 _ => {}
             }
         }
         false
+    }
+
+    /// Whether this is somewhere in a const member.
+    pub(crate) fn is_in_const(&self) -> bool {
+        self.chain().any(|scope| matches!(scope.kind, ScopeKind::Barrier(Barrier::Const(_))))
     }
 
     /// Whether the innermost object is made by a body.
@@ -249,7 +257,7 @@ impl Scope {
         let mut found = None;
         for barrier in barriers {
             match barrier {
-                Barrier::Const(_) => found = found.or(Some(barrier)),
+                Barrier::Const(_) | Barrier::Alias(_) => found = found.or(Some(barrier)),
                 Barrier::Class | Barrier::Annotation => return Some(barrier),
             }
         }

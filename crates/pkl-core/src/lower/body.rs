@@ -34,9 +34,7 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
     names.collect(node.members, true);
     let NameCollector { names, methods, local_keys, .. } = names;
     let names = Arc::new(names);
-    let scope =
-        if lazy.scope.is_const() { lazy.scope.inside(ScopeKind::Header) } else { Arc::clone(&lazy.scope) };
-    let mut lowerer = Lowerer::new(cx, scope, lazy.visible);
+    let mut lowerer = Lowerer::new(cx, Arc::clone(&lazy.scope), lazy.visible);
     let params = match arguments {
         Arguments::Given => lowerer.parameters(node.params),
         Arguments::Missing => Box::default(),
@@ -46,6 +44,10 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
     let object_scope = outside.inside(ScopeKind::Object(Arc::clone(&names)));
     for method in methods {
         method.scope.set(Arc::clone(&object_scope)).expect("a method belongs to one body");
+    }
+    let in_const = lazy.scope.is_in_const();
+    if in_const {
+        lowerer.scope = lowerer.scope.inside(ScopeKind::Header);
     }
     let mut builder = BodyBuilder {
         lowerer,
@@ -57,6 +59,7 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
         only_properties: true,
         first_slot,
         object_scope,
+        in_const,
     };
     let ops = builder.ops(node.members, None);
     let BodyBuilder { lowerer, members, keys, only_properties, .. } = builder;
@@ -185,6 +188,8 @@ struct BodyBuilder<'a> {
     only_properties: bool,
     first_slot: u32,
     object_scope: Arc<Scope>,
+    /// Whether the body is written in a const member.
+    in_const: bool,
 }
 
 impl BodyBuilder<'_> {
@@ -224,7 +229,8 @@ impl BodyBuilder<'_> {
                 Op::Predicate { slot, condition, member: self.member(source, span, scope) }
             }
             ObjectMemberKind::Spread { value, nullable } => {
-                Op::Spread { value: self.lowerer.expr(value), nullable, span: node.span }
+                let value = self.lowerer.expr(value);
+                Op::Spread { value, nullable, member: self.member(MemberSource::Given, node.span, scope) }
             }
             ObjectMemberKind::When { condition, then, otherwise } => {
                 let condition = self.lowerer.expr(condition);
@@ -253,6 +259,7 @@ impl BodyBuilder<'_> {
         // The members' scope: the variables of all enclosing `for`, captured, around them the object.
         let mut around = match iteration.map(|scope| (&scope.kind, &scope.parent)) {
             Some((ScopeKind::Captured { .. }, Some(inner))) => Arc::clone(inner),
+            _ if self.in_const => self.object_scope.inside(ScopeKind::Header),
             _ => Arc::clone(&self.object_scope),
         };
         let mut declared = Vec::new();

@@ -227,7 +227,7 @@ impl Lowerer<'_> {
             ExprKind::Outer => self.scope.is_guarded(self.scope.outer_level()).then_some(NotConst::Outer),
             ExprKind::Module => {
                 let barrier = match (self.scope.module_barrier()?, self.property) {
-                    (Barrier::Const(_), Some(name)) => Barrier::Const(name),
+                    (Barrier::Const(_) | Barrier::Alias(_), Some(name)) => Barrier::Const(name),
                     (barrier, _) => barrier,
                 };
                 Some(NotConst::Module(barrier))

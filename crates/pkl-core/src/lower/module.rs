@@ -165,7 +165,7 @@ fn alias(cx: Context<'_>, id: ast::TypeAliasId, scope: &Arc<Scope>) -> AliasIr {
     let node = &cx.ast[id];
     let type_parameters: Box<[Symbol]> =
         cx.ast[node.type_params].iter().map(|parameter| parameter.name.symbol).collect();
-    let scope = scope.inside(ScopeKind::Barrier(Barrier::Const(node.name.symbol)));
+    let scope = scope.inside(ScopeKind::Barrier(Barrier::Alias(node.name.symbol)));
     let scope = if type_parameters.is_empty() {
         scope
     } else {

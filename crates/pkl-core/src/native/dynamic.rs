@@ -23,12 +23,12 @@ fn length(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
 
 fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let object = args::object(this);
-    // The elements aren't in the map, but they are read.
-    for (_, place) in vm.members_to_force(object) {
-        vm.force(object, place)?;
-    }
+    let members = vm.members_of(object);
+    vm.force_in_order(object, &members)?;
     let mut pairs = Vec::new();
-    for (key, place) in vm.members_of(object) {
+    for (key, place) in members {
+        // The elements aren't in the map, but they are read.
+        let value = vm.force(object, place)?;
         let key = match key {
             MemberKey::Property(name) => {
                 let name = vm.text_of(name);
@@ -37,7 +37,7 @@ fn to_map(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
             MemberKey::Entry(key) => key,
             MemberKey::Element(_) => continue,
         };
-        pairs.push((key, vm.force(object, place)?));
+        pairs.push((key, value));
     }
     vm.make_map(&pairs)
 }

@@ -159,9 +159,8 @@ fn contains(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 
 fn fold(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let mut result = args[0];
-    for index in 0..len(vm, this) {
+    for element in vm.elements(args::object(this))? {
         vm.tick()?;
-        let element = element(vm, this, index)?;
         result = vm.apply(args[1], &[result, element])?;
     }
     Ok(result)
@@ -169,9 +168,8 @@ fn fold(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 
 fn fold_indexed(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let mut result = args[0];
-    for index in 0..len(vm, this) {
+    for (index, element) in vm.elements(args::object(this))?.into_iter().enumerate() {
         vm.tick()?;
-        let element = element(vm, this, index)?;
         result = vm.apply(args[1], &[args::count(index), result, element])?;
     }
     Ok(result)

@@ -62,9 +62,8 @@ fn get_or_null(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
 
 fn fold(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     let mut result = args[0];
-    for (key, place) in places(vm, this) {
+    for (key, value) in vm.entries(args::object(this))? {
         vm.tick()?;
-        let value = vm.force(args::object(this), place)?;
         result = vm.apply(args[1], &[result, key, value])?;
     }
     Ok(result)

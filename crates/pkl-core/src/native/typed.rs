@@ -46,7 +46,9 @@ pub(super) fn get_property_or_null(vm: &mut Vm<'_>, this: Value, args: &[Value])
 /// The visible properties of an object.
 pub(super) fn properties(vm: &mut Vm<'_>, object: ObjectId) -> Result<Vec<(Symbol, Value)>> {
     let mut properties = Vec::new();
-    for (key, place) in vm.members_of(object) {
+    let members = vm.members_of(object);
+    vm.force_in_order(object, &members)?;
+    for (key, place) in members {
         if let MemberKey::Property(name) = key {
             properties.push((name, vm.force(object, place)?));
         }

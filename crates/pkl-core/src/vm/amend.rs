@@ -187,7 +187,7 @@ impl<'ir> Vm<'ir> {
             check,
             env,
             body: Some(body),
-            role: Role::Plain,
+            role: if body.ops.is_empty() && body.members.is_empty() { Role::Same } else { Role::Plain },
             forced: false,
         });
         let made = if body.only_properties {
@@ -210,7 +210,9 @@ impl<'ir> Vm<'ir> {
         }
         Ok(match role {
             Role::Module => true,
-            Role::Plain => matches!(self.object_kind(class)?, ObjectKind::Typed | ObjectKind::Dynamic),
+            Role::Plain | Role::Same => {
+                matches!(self.object_kind(class)?, ObjectKind::Typed | ObjectKind::Dynamic)
+            }
             Role::View | Role::Prototype => false,
         })
     }
@@ -338,8 +340,11 @@ impl<'ir> Vm<'ir> {
             touched_entries: FxHashSet::default(),
         };
         self.run_ops(&mut building, &body.ops, env)?;
-        if building.has_nothing() && self.stays_itself(parent)? {
-            return Ok(parent);
+        if building.has_nothing() {
+            if self.stays_itself(parent)? {
+                return Ok(parent);
+            }
+            self.heap.object_mut(object).role = Role::Same;
         }
         self.finish(building);
         Ok(object)
@@ -378,6 +383,9 @@ impl<'ir> Vm<'ir> {
             items.order.extend(entries.map(|position| Order::Entry(narrow(position))));
             let elements = inherited_elements..items.elements.len();
             items.order.extend(elements.map(|position| Order::Element(narrow(position))));
+        }
+        if kind == ObjectKind::Dynamic {
+            items.replace_entries(inherited_elements..items.elements.len(), inherited_entries);
         }
         if !items.elements.is_empty() || !items.entries.is_empty() {
             self.set_items(object, items);

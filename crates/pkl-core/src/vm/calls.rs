@@ -4,7 +4,7 @@ use pkl_parser::Symbol;
 
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::FunctionKind;
+use crate::heap::{ClassMethod, FunctionKind};
 use crate::ir::{Code, ExprIx, Method, MethodKind, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, FunctionId, ObjectId, Value};
@@ -29,15 +29,30 @@ impl<'ir> Vm<'ir> {
         base: usize,
         place: Option<Place<'ir>>,
     ) -> Result<Value> {
+        let found = self.method_of(receiver, name)?;
+        self.call_found(found, receiver, base, place)
+    }
+
+    /// The method of this name; that there is none is seen before arguments are evaluated.
+    pub(super) fn method_of(&mut self, receiver: Value, name: Symbol) -> Result<ClassMethod<'ir>> {
         let class = self.class_of(receiver)?;
         match self.heap.class(class).methods.get(&name).copied() {
-            Some(found) => {
-                self.warn_of_deprecated(found.method, place)?;
-                let owner = self.class_definer(found.class);
-                self.run_method(found.method, receiver, owner, None, base)
-            }
+            Some(found) => Ok(found),
             None => Err(self.unknown_method(class, name)),
         }
+    }
+
+    /// Calls a method that was found, with the arguments from `base` on.
+    pub(super) fn call_found(
+        &mut self,
+        found: ClassMethod<'ir>,
+        receiver: Value,
+        base: usize,
+        place: Option<Place<'ir>>,
+    ) -> Result<Value> {
+        self.warn_of_deprecated(found.method, place)?;
+        let owner = self.class_definer(found.class);
+        self.run_method(found.method, receiver, owner, None, base)
     }
 
     /// Calls a method by name.
@@ -47,18 +62,18 @@ impl<'ir> Vm<'ir> {
         self.call_method_at(receiver, name, base, None)
     }
 
-    pub(crate) fn call_implicit(
+    /// The method that a call without receiver means, which isn't in scope: one of `this`.
+    pub(super) fn implicit_method(
         &mut self,
-        place: Place<'ir>,
+        code: &'ir Code,
         receiver: Value,
         name: Symbol,
-        base: usize,
-    ) -> Result<Value> {
+    ) -> Result<ClassMethod<'ir>> {
         let class = self.class_of(receiver)?;
-        if self.heap.class(class).methods.contains_key(&name) {
-            return self.call_method_at(receiver, name, base, Some(place));
+        match self.heap.class(class).methods.get(&name).copied() {
+            Some(found) => Ok(found),
+            None => Err(self.unknown_call(code, name, receiver)),
         }
-        Err(self.unknown_call(place.0, name, receiver))
     }
 
     pub(crate) fn call_base(&mut self, name: Symbol, _site: Site, base: usize) -> Result<Value> {
@@ -67,13 +82,8 @@ impl<'ir> Vm<'ir> {
         self.call_method_at(Value::Object(object), name, base, None)
     }
 
-    pub(crate) fn call_super(
-        &mut self,
-        frame: &Frame<'ir>,
-        name: Symbol,
-        base: usize,
-        place: Place<'ir>,
-    ) -> Result<Value> {
+    /// The method that `super.name()` means.
+    pub(super) fn super_method(&mut self, frame: &Frame<'ir>, name: Symbol) -> Result<ClassMethod<'ir>> {
         let owner = self.heap.object(frame.owner);
         if !owner.is_prototype() {
             return Err(Raised::new(ErrorCode::InvalidMember, "Cannot invoke a supermethod from here."));
@@ -81,12 +91,7 @@ impl<'ir> Vm<'ir> {
         let class = self.heap.class(owner.class).superclass;
         let found = class.and_then(|class| self.heap.class(class).methods.get(&name).copied());
         match found {
-            Some(found) => {
-                self.warn_of_deprecated(found.method, Some(place))?;
-                let definer = self.class_definer(found.class);
-                let this = if mutant!(SuperMethodReceiver) { Value::Object(definer) } else { frame.this };
-                self.run_method(found.method, this, definer, None, base)
-            }
+            Some(found) => Ok(found),
             None => match class {
                 Some(class) => Err(self.unknown_method(class, name)),
                 None => {

@@ -37,7 +37,9 @@ impl Vm<'_> {
             }
             NotConst::Module(barrier) => {
                 let place = match barrier {
-                    Barrier::Const(name) => format!("from const property `{}`", self.text_of(name)),
+                    Barrier::Const(name) | Barrier::Alias(name) => {
+                        format!("from const property `{}`", self.text_of(name))
+                    }
                     Barrier::Class => "within a class body".to_owned(),
                     Barrier::Annotation => "within an annotation body".to_owned(),
                 };

@@ -178,18 +178,10 @@ impl Vm<'_> {
                     self.heap.find_property(b, crate::heap::PropertyKey::Named(name)).map(MemberRef::Property)
                 }
                 MemberKey::Entry(key) => self.find_item(b, key)?,
-                MemberKey::Element(position) => {
-                    let items = self.heap.object(b).items;
-                    let has = |items| self.heap.items(items).elements.len() > position as usize;
-                    items.filter(|&items| has(items)).map(|items| MemberRef::Element(items, position))
-                }
+                // The same as an entry with its index as key.
+                MemberKey::Element(position) => self.find_item(b, Value::Int(position.into()))?,
             };
             let Some(other) = other else { return Ok(false) };
-            if matches!((key, other), (MemberKey::Entry(_), MemberRef::Element(..)))
-                && kind == ObjectKind::Dynamic
-            {
-                return Ok(false);
-            }
             let (value, other) = (self.force(a, place)?, self.force(b, other)?);
             if !self.same(value, other)? && !mutant!(EqualityIgnoresValues) {
                 return Ok(false);
@@ -268,7 +260,7 @@ impl Vm<'_> {
             let key = match key {
                 MemberKey::Property(name) => name.index() as u64,
                 MemberKey::Entry(key) => self.hash(key)?,
-                MemberKey::Element(position) => u64::from(position) << 32,
+                MemberKey::Element(position) => self.hash(Value::Int(position.into()))?,
             };
             sum = sum.wrapping_add(scattered(key.rotate_left(7) ^ self.hash(value)?));
         }

@@ -44,8 +44,9 @@ impl<'ir> Vm<'ir> {
             Expr::Lexical(lexical) => self.lexical(code, *lexical, frame),
             Expr::CallLexical { level, name, args } => {
                 let (this, _) = self.at_level(frame, *level);
+                let found = self.method_of(this, *name)?;
                 let base = self.push_args(code, args, frame)?;
-                self.call_method_at(this, *name, base, Some((code, ix)))
+                self.call_found(found, this, base, Some((code, ix)))
             }
             Expr::CallLocal { level, method, args } => {
                 let (this, owner) = self.at_level(frame, *level);
@@ -59,8 +60,9 @@ impl<'ir> Vm<'ir> {
                 if *null_safe && receiver.is_null() {
                     return Ok(Value::NULL);
                 }
+                let found = self.method_of(receiver, *name)?;
                 let base = self.push_args(code, args, frame)?;
-                self.call_method_at(receiver, *name, base, Some((code, ix)))
+                self.call_found(found, receiver, base, Some((code, ix)))
             }
             Expr::Property { receiver, name, null_safe } => {
                 let receiver = self.eval(code, *receiver, frame)?;
@@ -134,12 +136,16 @@ impl<'ir> Vm<'ir> {
             }
             Expr::CallImplicit { name, args, this } => {
                 let this = self.implicit_this(code, *this, frame)?;
+                let found = self.implicit_method(code, this, *name)?;
                 let base = self.push_args(code, args, frame)?;
-                self.call_implicit((code, ix), this, *name, base)
+                self.call_found(found, this, base, Some((code, ix)))
             }
             Expr::CallSuper { name, args } => {
+                let found = self.super_method(frame, *name)?;
                 let base = self.push_args(code, args, frame)?;
-                self.call_super(frame, *name, base, (code, ix))
+                let definer = self.class_definer(found.class);
+                let this = if mutant!(SuperMethodReceiver) { Value::Object(definer) } else { frame.this };
+                self.call_found(found, this, base, Some((code, ix)))
             }
             Expr::Collect { kind, args } => self.collect(code, *kind, args, frame),
             Expr::Subscript { receiver, index } => {

@@ -1,10 +1,12 @@
 //! Evaluating members ahead of their use: all of an object's, or those of everything in a value.
 
+use pkl_parser::Span;
+
 use super::iterate::MemberKey;
 use super::{MemberRef, Vm};
 use crate::error::{ErrorCode, Result};
-use crate::heap::{Cache, Slot};
-use crate::ir::{Body, MemberSource};
+use crate::heap::Cache;
+use crate::ir::Body;
 use crate::value::{ObjectId, Value};
 
 /// What is done about members without a value.
@@ -30,19 +32,45 @@ impl Vm<'_> {
         members.iter().filter(|(_, place)| waiting(*place)).nth(1).is_some()
     }
 
+    /// Evaluates members of an object where the order of their definition isn't that in which they are listed: it
+    /// decides which error is the first.
+    pub(crate) fn force_in_order(
+        &mut self,
+        object: ObjectId,
+        members: &[(MemberKey, MemberRef)],
+    ) -> Result<()> {
+        if !self.are_waiting(members) {
+            return Ok(());
+        }
+        let Some(ordered) = self.reordered(object, members) else { return Ok(()) };
+        for (_, place) in ordered {
+            self.force(object, place)?;
+        }
+        Ok(())
+    }
+
     /// Members of an object in the order of their definition: its own, then those of what it amends.
     pub(crate) fn in_definition_order(
         &self,
         object: ObjectId,
         members: Vec<(MemberKey, MemberRef)>,
     ) -> Vec<(MemberKey, MemberRef)> {
-        let order = self.definition_order(object, &members);
+        self.reordered(object, &members).unwrap_or(members)
+    }
+
+    /// The members in the order of their definition, if they aren't in that order already.
+    fn reordered(
+        &self,
+        object: ObjectId,
+        members: &[(MemberKey, MemberRef)],
+    ) -> Option<Vec<(MemberKey, MemberRef)>> {
+        let order = self.definition_order(object, members);
         if order.is_sorted() {
-            return members;
+            return None;
         }
         let mut positions: Vec<usize> = (0..members.len()).collect();
         positions.sort_by_key(|&position| order[position]);
-        positions.into_iter().map(|position| members[position]).collect()
+        Some(positions.into_iter().map(|position| members[position]).collect())
     }
 
     /// For each member how far its definer is, and where in it the member is defined.
@@ -55,7 +83,7 @@ impl Vm<'_> {
     ) -> Vec<(usize, u8, u32)> {
         let mut known: Vec<(ObjectId, usize)> = vec![(object, 0)];
         let mut last = 0;
-        let order = members.iter().map(|(key, place)| {
+        let order = members.iter().map(|(_, place)| {
             let slot = self.slot_at(*place);
             let distance = match known.iter().find(|(definer, _)| *definer == slot.definer) {
                 Some((_, distance)) => *distance,
@@ -65,27 +93,27 @@ impl Vm<'_> {
                     distance
                 }
             };
-            // What was spread has no place of its own: it comes after what is before it.
-            if !is_given(slot) {
+            // What is given has no place of its own: it comes after what is before it.
+            if slot.member.span != Span::default() {
                 last = slot.member.span.start;
             }
-            (distance, self.rank(slot.definer, *key), last)
+            (distance, self.rank(slot.definer, *place), last)
         });
         order.collect()
     }
 
     /// Where the body of an object has members of this kind: an element that it overrides is an entry there.
-    fn rank(&self, definer: ObjectId, key: MemberKey) -> u8 {
+    fn rank(&self, definer: ObjectId, place: MemberRef) -> u8 {
         let definer = self.heap.object(definer);
         if definer.body.is_none_or(Body::generates) {
             return 0;
         }
         let inherited = definer.parent.and_then(|parent| self.heap.object(parent).items);
         let inherited = inherited.map_or(0, |items| self.heap.items(items).elements.len());
-        match key {
-            MemberKey::Property(_) => 0,
-            MemberKey::Element(index) if index as usize >= inherited => 2,
-            MemberKey::Entry(_) | MemberKey::Element(_) => 1,
+        match place {
+            MemberRef::Property(_) => 0,
+            MemberRef::Element(_, index) if index as usize >= inherited => 2,
+            MemberRef::Entry(..) | MemberRef::Element(..) => 1,
         }
     }
 
@@ -151,8 +179,4 @@ impl Vm<'_> {
             _ => self.force(object, place),
         }
     }
-}
-
-fn is_given(slot: &Slot<'_>) -> bool {
-    matches!(slot.member.source, MemberSource::Given)
 }

@@ -51,14 +51,15 @@ impl<'ir> Vm<'ir> {
                 let member = &body.members[*member as usize];
                 self.run_predicate(building, *slot, *condition, member, env)
             }
-            Op::Spread { value, nullable, span } => {
-                let frame = building.frame;
+            Op::Spread { value, nullable, member } => {
+                let member = &body.members[*member as usize];
+                let (frame, span) = (building.frame, member.span);
                 let value = self.eval(&body.code, *value, &frame)?;
                 if *nullable && value.is_null() {
                     return Ok(());
                 }
-                self.spread(building, value).map_err(|error| {
-                    let error = error.locate(body.module, *span);
+                self.spread(building, member, value).map_err(|error| {
+                    let error = error.locate(body.module, span);
                     if !value.is_null() {
                         return error;
                     }
@@ -162,10 +163,10 @@ impl<'ir> Vm<'ir> {
             return Err(self.cannot_have(building.class, "an element"));
         }
         let index = narrow(building.items.elements.len());
-        if building.items.entries.len() > building.inherited_entries {
+        if building.generated && !building.items.entries.is_empty() {
             let hash = self.hash(Value::Int(index.into()))?;
             let taken = building.items.candidates(hash).any(|(position, key)| {
-                position >= building.inherited_entries
+                (position >= building.inherited_entries || building.touched_entries.contains(&position))
                     && matches!(key, Value::Int(taken) if taken == i64::from(index))
             });
             if taken {
@@ -183,8 +184,8 @@ impl<'ir> Vm<'ir> {
             (ObjectKind::Typed, _) => Err(self.cannot_have(building.class, "an entry")),
             (ObjectKind::Listing | ObjectKind::Dynamic, Value::Int(index)) => {
                 let count = match building.kind {
-                    ObjectKind::Listing => building.inherited_elements,
-                    _ => building.items.elements.len(),
+                    ObjectKind::Dynamic if building.generated => building.items.elements.len(),
+                    _ => building.inherited_elements,
                 };
                 match usize::try_from(index).ok().filter(|index| *index < count) {
                     Some(index) if index >= building.inherited_elements && !mutant!(DuplicatesAllowed) => {
@@ -261,7 +262,7 @@ impl<'ir> Vm<'ir> {
                 MemberRef::Element(_, position) => override_element(building, position as usize, defined),
                 MemberRef::Entry(items, position) => {
                     let key = self.heap.items(items).keys[position as usize];
-                    self.put_entry(building, key, defined)
+                    self.add_entry(building, key, defined)
                 }
                 MemberRef::Property(_) => Ok(()),
             };

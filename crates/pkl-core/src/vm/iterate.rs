@@ -54,6 +54,9 @@ impl Vm<'_> {
             Order::Property(key) => property(key),
             Order::Entry(position) => Some(entry(position)),
             Order::Element(position) => Some(element(position)),
+            Order::Indexed(position) => {
+                Some((MemberKey::Entry(Value::Int(i64::from(position))), MemberRef::Element(id, position)))
+            }
         };
         items.order.iter().filter_map(member).collect()
     }
@@ -105,7 +108,9 @@ impl Vm<'_> {
                     return Err(self.not_iterable(value)?);
                 }
                 let mut pairs = Vec::new();
-                for (key, place) in self.members_of(object) {
+                let members = self.members_of(object);
+                self.force_in_order(object, &members)?;
+                for (key, place) in members {
                     let value = self.force(object, place)?;
                     let key = match key {
                         MemberKey::Property(name) => {
@@ -157,16 +162,18 @@ impl Vm<'_> {
                 if self.object_kind(class)? == ObjectKind::Typed {
                     return Err(self.not_iterable(value)?.with_hint(TYPED));
                 }
-                let mut members = Vec::new();
-                for (key, place) in self.members_of(object) {
+                let mut spread = Vec::new();
+                let members = self.members_of(object);
+                self.force_in_order(object, &members)?;
+                for (key, place) in members {
                     let value = self.force(object, place)?;
-                    members.push(match key {
+                    spread.push(match key {
                         MemberKey::Property(name) => Spread::Property(name, value),
                         MemberKey::Entry(key) => Spread::Entry(key, value),
                         MemberKey::Element(_) => Spread::Element(value),
                     });
                 }
-                Ok(members)
+                Ok(spread)
             }
             Value::Map(_) => {
                 Ok(self.iterate(value)?.into_iter().map(|(key, value)| Spread::Entry(key, value)).collect())
@@ -177,18 +184,25 @@ impl Vm<'_> {
 
     /// The values of an object's elements.
     pub(crate) fn elements(&mut self, object: ObjectId) -> Result<Vec<Value>> {
-        let Some(items) = self.heap.object(object).items else { return Ok(Vec::new()) };
-        let count = self.heap.items(items).elements.len();
-        (0..).take(count).map(|position| self.force(object, MemberRef::Element(items, position))).collect()
+        if self.heap.object(object).items.is_none() {
+            return Ok(Vec::new());
+        }
+        let members = self.members_of(object);
+        self.force_in_order(object, &members)?;
+        let elements = members.into_iter().filter(|(key, _)| matches!(key, MemberKey::Element(_)));
+        elements.map(|(_, place)| self.force(object, place)).collect()
     }
 
     /// Keys and values of an object's entries.
     pub(crate) fn entries(&mut self, object: ObjectId) -> Result<Vec<(Value, Value)>> {
-        let Some(items) = self.heap.object(object).items else { return Ok(Vec::new()) };
-        let keys = self.heap.items(items).keys.clone();
-        keys.into_iter()
-            .zip(0..)
-            .map(|(key, position)| Ok((key, self.force(object, MemberRef::Entry(items, position))?)))
-            .collect()
+        let members = self.members_of(object);
+        self.force_in_order(object, &members)?;
+        let mut entries = Vec::new();
+        for (key, place) in members {
+            if let MemberKey::Entry(key) = key {
+                entries.push((key, self.force(object, place)?));
+            }
+        }
+        Ok(entries)
     }
 }

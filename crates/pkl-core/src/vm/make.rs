@@ -6,13 +6,19 @@ use super::amend::narrow;
 use super::{Known, Vm};
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Items, Object, Order, PropertyKey, Slot};
+use crate::ir::Member;
 use crate::value::{ClassId, ItemsId, ObjectId, Value};
 
 impl<'ir> Vm<'ir> {
     /// A member that has this value, whatever the receiver. It isn't read yet.
     pub(crate) fn given(&mut self, object: ObjectId, value: Value) -> Slot<'ir> {
+        self.given_by(self.store.given(), object, value)
+    }
+
+    /// The same, defined by a spread.
+    pub(super) fn given_by(&mut self, member: &'ir Member, object: ObjectId, value: Value) -> Slot<'ir> {
         let env = self.heap.add_env(None, &[value]);
-        super::amend::slot(self.store.given(), object, Some(env))
+        super::amend::slot(member, object, Some(env))
     }
 
     /// An object with these elements.

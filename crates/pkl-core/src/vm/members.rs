@@ -2,9 +2,10 @@
 
 use pkl_parser::Symbol;
 
+use super::types::is_negative;
 use super::{Frame, Known, Vm, stack_overflow};
 use crate::error::{ErrorCode, Failure, Raised, Result};
-use crate::heap::{Cache, PropertyKey, Sharing, Slot};
+use crate::heap::{Cache, PropertyKey, Role, Sharing, Slot};
 use crate::ir::{Expr, Member, MemberSource};
 use crate::mutants::mutant;
 use crate::value::{CheckId, ClassId, EnvId, ItemsId, ObjectId, Value};
@@ -38,6 +39,20 @@ impl<'ir> Vm<'ir> {
 
     pub(super) fn set_cache(&mut self, place: MemberRef, cache: Cache) {
         self.slot_at_mut(place).cache = cache;
+    }
+
+    /// The value of a member if it was read. One that a view shows, or an object that adds nothing to another, is that
+    /// of the other.
+    pub(super) fn known_value(&self, mut object: ObjectId, mut place: MemberRef) -> Option<Value> {
+        loop {
+            let value = self.slot_at(place).read_value();
+            if value.is_some() {
+                return value;
+            }
+            let record = self.heap.object(object);
+            object = record.parent.filter(|_| matches!(record.role, Role::View | Role::Same))?;
+            place = self.place_in(object, place)?;
+        }
     }
 
     /// The value of a member for `object` as receiver.
@@ -109,10 +124,9 @@ impl<'ir> Vm<'ir> {
         slot: &Slot<'ir>,
         key: Value,
     ) -> Result<Value> {
-        let item = self.heap.object(object);
-        match (item.is_view(), item.parent) {
-            (true, Some(original)) => self.force_in(original, place),
-            _ => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key),
+        match self.viewed(object, place) {
+            Some((original, inner)) => self.force(original, inner),
+            None => self.run_member(slot.member, slot.definer, slot.env, Value::Object(object), key),
         }
     }
 
@@ -132,6 +146,12 @@ impl<'ir> Vm<'ir> {
     /// The value of an element or entry as a predicate sees it: if it isn't of its type, that is an error only where
     /// it is used.
     pub(super) fn force_unchecked(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
+        if let Some((original, inner)) = self.viewed(object, place) {
+            return match self.attempt(|vm| vm.force(object, place)) {
+                Err(error) if is_negative(&error) => self.force_unchecked(original, inner),
+                forced => forced,
+            };
+        }
         let slot = *self.slot_at(place);
         let key = match (slot.cache, place) {
             (Cache::Empty, MemberRef::Element(_, position)) => Value::Int(i64::from(position)),
@@ -179,15 +199,21 @@ impl<'ir> Vm<'ir> {
         }
     }
 
-    /// The member of `object` at the position that `place` has in another object.
-    fn force_in(&mut self, object: ObjectId, place: MemberRef) -> Result<Value> {
-        let items = self.heap.object(object).items.expect("a view has its original's members");
-        let place = match place {
-            MemberRef::Element(_, position) => MemberRef::Element(items, position),
-            MemberRef::Entry(_, position) => MemberRef::Entry(items, position),
-            MemberRef::Property(_) => place,
-        };
-        self.force(object, place)
+    /// The object that a view shows, and where an element or entry of the view is there.
+    fn viewed(&self, object: ObjectId, place: MemberRef) -> Option<(ObjectId, MemberRef)> {
+        let view = self.heap.object(object);
+        let original = view.parent.filter(|_| view.is_view())?;
+        Some((original, self.place_in(original, place)?))
+    }
+
+    /// Where an element or entry of one object is in another one that has all of them.
+    fn place_in(&self, object: ObjectId, place: MemberRef) -> Option<MemberRef> {
+        let items = self.heap.object(object).items?;
+        match place {
+            MemberRef::Element(_, position) => Some(MemberRef::Element(items, position)),
+            MemberRef::Entry(_, position) => Some(MemberRef::Entry(items, position)),
+            MemberRef::Property(_) => None,
+        }
     }
 
     /// Evaluates a definition for a receiver, without looking at or filling any cache.

@@ -158,7 +158,7 @@ impl Writer {
                 Layout::OneLine => self.out.push_str(if position == 0 { " " } else { "; " }),
                 Layout::Lines => self.start_line(),
             }
-            let value = vm.slot_at(place).read_value();
+            let value = vm.known_value(object, place);
             match key {
                 MemberKey::Property(name) => {
                     let name = vm.text_of(name);

@@ -4,6 +4,7 @@ use super::Vm;
 use super::amend::{Building, ObjectKind};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::PropertyKey;
+use crate::ir::Member;
 use crate::mutants::mutant;
 use crate::value::{ClassId, Value};
 
@@ -15,7 +16,12 @@ pub(crate) enum Spread {
 }
 
 impl<'ir> Vm<'ir> {
-    pub(super) fn spread(&mut self, building: &mut Building<'ir>, value: Value) -> Result<()> {
+    pub(super) fn spread(
+        &mut self,
+        building: &mut Building<'ir>,
+        member: &'ir Member,
+        value: Value,
+    ) -> Result<()> {
         let allowed = |elements: bool, entries: bool, properties: bool| match building.kind {
             ObjectKind::Dynamic => true,
             ObjectKind::Listing => !entries && !properties,
@@ -34,21 +40,21 @@ impl<'ir> Vm<'ir> {
         if mutant!(SpreadReversed) {
             members.reverse();
         }
-        for member in members {
-            match member {
+        for spread in members {
+            match spread {
                 Spread::Element(value) => {
-                    let slot = self.given(building.object, value);
+                    let slot = self.given_by(member, building.object, value);
                     self.add_element(building, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Entry(key, value) => {
-                    let slot = self.given(building.object, value);
+                    let slot = self.given_by(member, building.object, value);
                     self.put_entry(building, key, slot).map_err(|error| spread_over(error, "entry key "))?;
                 }
                 Spread::Property(name, value) => {
                     if building.kind == ObjectKind::Typed {
                         self.check_assignable(building.class, name, false)?;
                     }
-                    let slot = self.given(building.object, value);
+                    let slot = self.given_by(member, building.object, value);
                     let key = PropertyKey::Named(name);
                     if building.property_keys.contains(&key) {
                         let name = self.text_of(name);

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::amend::ObjectKind;
+use super::force::Undefined;
 use super::{Frame, Known, Resolved, Vm};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::ir::{Code, Ty, TyIx};
@@ -140,7 +141,11 @@ impl<'ir> Vm<'ir> {
             }
             Ty::Union { members, literals, .. } => match (literals, value) {
                 (Some(literals), Value::String(id)) if literals.contains(self.heap.text(id)) => Ok(value),
-                (Some(_), _) => Err(self.union_mismatch(value, code, ty)?),
+                (Some(_), _) => {
+                    // It is looked up among the literals by its hash, which is that of everything in it.
+                    self.force_deep(value, Undefined::Fails).map_err(fatal)?;
+                    Err(self.union_mismatch(value, code, ty)?)
+                }
                 (None, _) => self.check_union(value, code, ty, members, frame, mode),
             },
             Ty::StringLiteral(text) => match value {
@@ -208,10 +213,6 @@ impl<'ir> Vm<'ir> {
         constraint: u32,
         frame: &Frame<'ir>,
     ) -> Result<()> {
-        let fatal = |mut error: Failure| {
-            error.fatal = true;
-            error
-        };
         let mut result = self.eval(code, constraint, frame).map_err(fatal)?;
         if let Value::Function(_) = result {
             result = self
@@ -449,6 +450,12 @@ impl<'ir> Vm<'ir> {
         let message = format!("Expected value of type `{expected}`, but got type `{name}`.\nValue: {shown}");
         Ok(Raised::new(ErrorCode::TypeMismatch, message))
     }
+}
+
+/// An error that isn't about the type, whatever it says.
+fn fatal(mut error: Failure) -> Failure {
+    error.fatal = true;
+    error
 }
 
 /// Whether an error says no more than that a value isn't of a type.

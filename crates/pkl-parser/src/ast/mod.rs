@@ -174,6 +174,26 @@ impl Ast {
         &self.properties
     }
 
+    /// All classes, in the order in which they were read.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// All type aliases, in the order in which they were read.
+    pub fn type_aliases(&self) -> &[TypeAlias] {
+        &self.type_aliases
+    }
+
+    /// All types, in the order in which they were read.
+    pub fn types(&self) -> &[Type] {
+        &self.types
+    }
+
+    /// All annotations, in the order in which they were read.
+    pub fn annotations(&self) -> &[Annotation] {
+        &self.pools.annotations
+    }
+
     /// All methods, in the order in which they were read.
     pub fn methods(&self) -> &[Method] {
         &self.methods

@@ -7,6 +7,7 @@
 mod calls;
 mod modifiers;
 mod scope;
+mod words;
 
 use modifiers::Place;
 pub use scope::import_name;
@@ -42,6 +43,9 @@ pub fn check_module(
     checker.module(&parsed.root);
     checker.bodies();
     checker.expressions();
+    if origin == Origin::User {
+        checker.words(&parsed.root);
+    }
     let mut diagnostics = checker.diagnostics;
     diagnostics.sort_by_cached_key(|diagnostic| order_in_module(&parsed.ast, &parsed.root, diagnostic.span));
     diagnostics

@@ -5,7 +5,7 @@
 use super::cleanup::deposed_id;
 use super::draft::{CleanupDraft, Draft};
 use crate::graph::narrow;
-use formwork_model::{Action, Json, OperationKind, Row, StepId, Stored};
+use formwork_model::{Action, Json, OperationKind, Row, StackId, StepId, Stored, TARGET_TYPE, TargetRev};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -73,6 +73,7 @@ impl Draft<'_, '_> {
         self.note_references(leaving, &mut before);
         self.note_dependents(leaving, &mut before);
         note_names(leaving, self.world.request.rows, &mut before);
+        note_targets(leaving, self.world.request.rows, &mut before);
         before
     }
 
@@ -156,6 +157,34 @@ fn note_names(leaving: &[Leaving], rows: &[Row], before: &mut [Vec<usize>]) {
                 before[*named].push(at);
             }
         });
+    }
+}
+
+/// What lives at a target goes before it: it is called with what the target says.
+fn note_targets(leaving: &[Leaving], rows: &[Row], before: &mut [Vec<usize>]) {
+    let mut targets: FxHashMap<(&StackId, &str), usize> = FxHashMap::default();
+    for (at, one) in leaving.iter().enumerate() {
+        if let Leaving::Row(row) = one
+            && rows[*row].type_name.as_str() == TARGET_TYPE
+        {
+            targets.insert((&rows[*row].stack, rows[*row].label.as_str()), at);
+        }
+    }
+    if targets.is_empty() {
+        return;
+    }
+    for (at, one) in leaving.iter().enumerate() {
+        let row = &rows[one.row()];
+        let of_row = || {
+            let current = row.current.as_ref().map(|object| &object.target);
+            current.into_iter().chain(row.intent.as_ref().map(|intent| &intent.target)).collect()
+        };
+        let lives_at: Vec<&TargetRev> = match one {
+            Leaving::Row(_) => of_row(),
+            Leaving::Object(draft) => vec![&draft.target],
+        };
+        let on = lives_at.iter().filter_map(|target| targets.get(&(&row.stack, target.name.as_str())));
+        on.filter(|target| **target != at).for_each(|target| before[*target].push(at));
     }
 }
 

@@ -82,6 +82,9 @@ fn dependency_path(world: &World<'_>, from: u32, to: u32) -> Option<Path> {
         return Some(node.resource.properties_path.join(&path));
     }
     let label = &world.node(to).resource.label;
+    if node.resource.target.as_ref().is_some_and(|target| target.as_str() == label.as_str()) {
+        return Some(node.resource.path.key("target"));
+    }
     node.resource.depends_on.iter().find(|on| on.on == *label).map(|on| on.path.clone())
 }
 
@@ -105,6 +108,12 @@ impl Linker<'_, '_> {
                 self.report_reference(from, reference, found);
             }
         });
+        if let Some(target) = &node.resource.target {
+            let found = world.find_target(node.stack, target);
+            if !self.link(from, found) {
+                self.report(from, target.as_str(), &node.resource.path.key("target"), found);
+            }
+        }
         for dependency in &node.resource.depends_on {
             let found = world.find_label(node.stack, &dependency.on, None);
             if !self.link(from, found) {

@@ -6,7 +6,7 @@ use crate::{Import, PlanRequest};
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Object, Observation,
     OperationKind, RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey,
-    Stored, TargetName, TypeCapabilities, TypeName, TypeRules,
+    Stored, TARGET_TYPE, TargetName, TypeCapabilities, TypeName, TypeRules,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -289,6 +289,11 @@ impl<'a> World<'a> {
             Some(key) => self.stack_index.get(key).copied(),
         };
         stack.map_or(Found::Nothing, |stack| self.find_label(stack, label, type_name.as_ref()))
+    }
+
+    /// The target of this name.
+    pub(crate) fn find_target(&self, stack: usize, target: &TargetName) -> Found {
+        self.find_label(stack, &target.as_str().into(), Some(&TARGET_TYPE.into()))
     }
 
     /// What a label means in a stack: a declared resource, or a row that stays undeclared.

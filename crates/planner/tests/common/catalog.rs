@@ -102,6 +102,7 @@ impl TestCatalog {
                     ..ordinary()
                 },
             ),
+            rules("target", TypeCapabilities { read: false, ..ordinary() }),
             rules("blind", TypeCapabilities { read: false, secrets: SecretKeeping::Provider, ..ordinary() }),
         ])
     }

@@ -87,6 +87,7 @@ pub struct WrittenRow {
     deposed: Vec<String>,
     intent: Option<IntentKind>,
     metadata: Option<Json>,
+    target: Option<String>,
 }
 
 fn doc() -> String {
@@ -197,12 +198,17 @@ impl WrittenRow {
         row
     }
 
+    fn target(&self) -> TargetRev {
+        let named = |name: &String| TargetRev { name: name.as_str().into(), revision: 0 };
+        self.target.as_ref().map(named).unwrap_or_default()
+    }
+
     fn object(&self, native_id: &str) -> Object {
         let sent = if self.sent.is_null() { Stored::empty_object() } else { stored(&self.sent) };
         Object {
             native_id: native_id.into(),
             type_name: self.type_name.as_str().into(),
-            target: TargetRev::default(),
+            target: self.target(),
             deletion_policy: self.deletion_policy,
             echo: self.echo.as_ref().map_or_else(|| sent.clone(), stored),
             sent,
@@ -222,7 +228,7 @@ impl WrittenRow {
             not_after: Timestamp(0),
             lookup: Lookup::None,
             type_name: self.type_name.as_str().into(),
-            target: TargetRev::default(),
+            target: self.target(),
             deletion_policy: self.deletion_policy,
             sent: stored(&self.sent),
             native_id: self.native_id.as_deref().map(Into::into),

@@ -98,6 +98,7 @@ async fn a_list_pages_through_the_ids_of_the_project() {
             target_config: Secret::new(json!(null)),
             page_token,
             page_size: 2,
+            list_parameters: std::collections::BTreeMap::new(),
         };
         let page = world.platform.list(&world.context(), request).await.expect("a page");
         assert!(page.native_ids.len() <= 2);
@@ -118,6 +119,7 @@ async fn an_unknown_type_and_an_unknown_status_are_refused() {
     let request = StatusRequest {
         resource_type: "memory".into(),
         request_id: "r".into(),
+        native_id: None,
         target_config: Secret::new(json!(null)),
     };
     let answer = world.platform.status(&world.context(), request).await.expect("an answer");

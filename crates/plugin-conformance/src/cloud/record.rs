@@ -33,6 +33,8 @@ pub struct Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Record {
     types: BTreeMap<String, CloudType>,
+    /// Whether types that it wasn't told of are refused.
+    pub(super) only_defined: bool,
     pub(super) rules: Vec<Rule>,
     pub(super) objects: IndexMap<NativeId, CloudObject>,
     remembered: BTreeMap<String, Remembered>,
@@ -142,6 +144,10 @@ impl Record {
         let operation = ask.what.operation().unwrap_or(Operation::Update);
         if let Outcome::Refused { code, message } = &behaviour.outcome {
             return ProgressResult::failure(operation, *code, message);
+        }
+        if self.only_defined && !self.types.contains_key(&kind.name) {
+            let message = format!("there is no type `{}`", kind.name);
+            return ProgressResult::failure(operation, OperationErrorCode::InvalidRequest, message);
         }
         let token = ask.token.filter(|_| kind.tokens).map(|token| token.to_string());
         if let Some(known) = token.as_ref().and_then(|token| self.remembered.get(token)).cloned() {

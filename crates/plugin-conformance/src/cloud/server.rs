@@ -62,6 +62,11 @@ impl FakeCloud {
         self.shared.lock().record.define(kind);
     }
 
+    /// Refuses types that it wasn't told of; until then it serves any.
+    pub fn serve_only_defined(&self) {
+        self.shared.lock().record.only_defined = true;
+    }
+
     /// Adds a rule behind those that are in force.
     pub fn script(&self, rule: Rule) {
         self.shared.lock().record.rules.push(rule);

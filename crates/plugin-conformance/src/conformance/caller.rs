@@ -1,7 +1,7 @@
 //! Calls as the engine makes them: with a context, a deadline, and polls until they are over.
 
 use super::Case;
-use formwork_model::{ClientToken, Json, NativeId, Secret, Timestamp};
+use formwork_model::{ClientToken, Json, NativeId, Secret, Timestamp, TypeName};
 use formwork_plugin::{
     CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, OperationStatus, PluginError,
     ProgressResult, ReadRequest, ReadResult, ResourcePlugin, StatusRequest, UpdateRequest,
@@ -44,10 +44,20 @@ impl<'a> Caller<'a> {
         properties: &Json,
         token: Option<ClientToken>,
     ) -> Result<Ended, String> {
+        self.create_at(&self.case.type_name, properties, &self.case.target_config, token).await
+    }
+
+    pub(super) async fn create_at(
+        &self,
+        type_name: &TypeName,
+        properties: &Json,
+        target_config: &Json,
+        token: Option<ClientToken>,
+    ) -> Result<Ended, String> {
         let request = CreateRequest {
-            resource_type: self.case.type_name.clone(),
+            resource_type: type_name.clone(),
             properties: Secret::new(properties.clone()),
-            target_config: self.target(),
+            target_config: Secret::new(target_config.clone()),
             secret_paths: Vec::new(),
         };
         let context = self.context(token);
@@ -88,8 +98,16 @@ impl<'a> Caller<'a> {
     }
 
     pub(super) async fn read(&self, native_id: &NativeId) -> Result<ReadResult, String> {
+        self.read_as(&self.case.type_name, native_id).await
+    }
+
+    pub(super) async fn read_as(
+        &self,
+        type_name: &TypeName,
+        native_id: &NativeId,
+    ) -> Result<ReadResult, String> {
         let request = ReadRequest {
-            resource_type: self.case.type_name.clone(),
+            resource_type: type_name.clone(),
             native_id: native_id.clone(),
             target_config: self.target(),
             redact_sensitive: false,
@@ -108,8 +126,15 @@ impl<'a> Caller<'a> {
             target_config: self.target(),
             page_token,
             page_size,
+            list_parameters: self.case.list_parameters.clone(),
         };
         self.in_time(self.plugin.list(&self.context(None), request)).await
+    }
+
+    /// Begins an update and gives it up at once.
+    pub(super) async fn give_up_an_update(&self, native_id: &NativeId, prior: &Json, desired: &Json) {
+        let update = self.update(native_id, prior, desired);
+        let _ = tokio::time::timeout(Duration::from_micros(200), update).await;
     }
 
     async fn in_time<T>(&self, call: impl Future<Output = Result<T, PluginError>>) -> Result<T, String> {
@@ -139,6 +164,7 @@ impl<'a> Caller<'a> {
             let request = StatusRequest {
                 resource_type: self.case.type_name.clone(),
                 request_id,
+                native_id: result.native_id.clone(),
                 target_config: self.target(),
             };
             result = self.in_time(self.plugin.status(&self.context(None), request)).await?;

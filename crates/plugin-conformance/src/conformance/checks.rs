@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 const MOST_PAGES: usize = 1000;
 
 pub(super) struct Life<'a> {
-    caller: Caller<'a>,
-    case: &'a Case,
+    pub(super) caller: Caller<'a>,
+    pub(super) case: &'a Case,
     /// Sets the tokens of several cases apart.
     number: usize,
     report: &'a mut Report,
     /// What there is to delete at the end.
-    made: Vec<NativeId>,
+    pub(super) made: Vec<NativeId>,
 }
 
 impl<'a> Life<'a> {
@@ -33,16 +33,22 @@ impl<'a> Life<'a> {
         let token = self.case.tokens.then(|| self.token(0));
         let Some((native_id, shown)) = self.create(token).await else {
             self.skip_all("nothing could be created");
+            self.refuse().await;
             return;
         };
         if let Some(token) = token {
             self.repeat(&native_id, token).await;
         }
         self.read_back(Contract::ReadAfterCreate, &native_id, &self.case.create).await;
+        self.withhold(&native_id, &shown).await;
+        self.side_by_side(&native_id).await;
         let native_id = self.update(native_id, &shown).await;
+        self.give_up(&native_id, &shown).await;
         self.list(&native_id).await;
         self.delete(&native_id).await;
         self.ask_for_what_is_gone(&native_id).await;
+        self.refuse().await;
+        self.strain().await;
         self.clean_up().await;
     }
 
@@ -239,14 +245,15 @@ impl<'a> Life<'a> {
                 None
             }
             OperationStatus::InProgress | OperationStatus::Pending => {
-                self.broken(contract, "it never ended");
+                // That it goes on for ever is told of its progress.
+                self.not_tried(contract, "the call did not end");
                 None
             }
         }
     }
 
     /// What of a declaration is not in what the plugin shows.
-    fn difference(&self, declared: &Json, shown: &Json) -> Option<String> {
+    pub(super) fn difference(&self, declared: &Json, shown: &Json) -> Option<String> {
         let Some(declared) = declared.as_object() else { return Some("the case is no object".to_owned()) };
         declared.iter().filter(|(name, _)| !self.case.write_only.contains(name)).find_map(|(name, value)| {
             match shown.get(name) {
@@ -257,15 +264,15 @@ impl<'a> Life<'a> {
         })
     }
 
-    fn kept(&mut self, contract: Contract) {
+    pub(super) fn kept(&mut self, contract: Contract) {
         self.note(contract, Verdict::Kept);
     }
 
-    fn broken(&mut self, contract: Contract, instead: impl Into<String>) {
+    pub(super) fn broken(&mut self, contract: Contract, instead: impl Into<String>) {
         self.note(contract, Verdict::Broken { instead: instead.into() });
     }
 
-    fn not_tried(&mut self, contract: Contract, because: &'static str) {
+    pub(super) fn not_tried(&mut self, contract: Contract, because: &'static str) {
         self.note(contract, Verdict::NotTried { because });
     }
 
@@ -279,6 +286,12 @@ impl<'a> Life<'a> {
             Contract::NotFoundIsACode,
             Contract::DeleteIsIdempotent,
             Contract::UpdateOfNothingFails,
+            Contract::NativeIdIsStable,
+            Contract::WriteOnlyStaysAway,
+            Contract::ReadsSideBySide,
+            Contract::GivenUpCallsLeaveItAble,
+            Contract::LargeIsKeptOrRefused,
+            Contract::UnicodeIsKeptOrRefused,
         ] {
             self.not_tried(contract, because);
         }

@@ -7,12 +7,14 @@
 mod caller;
 mod checks;
 mod report;
+mod robust;
 
 pub use report::{Contract, Finding, Report, Verdict};
 
 use checks::Life;
 use formwork_model::{Json, TypeName};
 use formwork_plugin::ResourcePlugin;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A type to try out, and what with.
@@ -31,6 +33,10 @@ pub struct Case {
     pub siblings: Vec<Json>,
     /// Properties that are never read back.
     pub write_only: Vec<String>,
+    /// A property that takes any text, to try long and strange ones with.
+    pub text: Option<String>,
+    /// What a list is told of the parent of the objects.
+    pub list_parameters: BTreeMap<String, Json>,
     /// Whether the type claims to know client tokens.
     pub tokens: bool,
     /// How long one call may take, all its polls together.
@@ -49,6 +55,8 @@ impl Case {
             update: None,
             siblings: Vec::new(),
             write_only: Vec::new(),
+            text: None,
+            list_parameters: BTreeMap::new(),
             tokens: false,
             patience: Duration::from_secs(60),
             poll_every: Duration::from_millis(200),
@@ -73,6 +81,27 @@ impl Case {
     #[must_use]
     pub fn write_only(mut self, properties: &[&str]) -> Self {
         self.write_only = properties.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// Also tries long and strange texts with this property.
+    #[must_use]
+    pub fn text(mut self, property: &str) -> Self {
+        self.text = Some(property.to_owned());
+        self
+    }
+
+    /// Lists below this parent.
+    #[must_use]
+    pub fn below(mut self, parameter: &str, value: Json) -> Self {
+        self.list_parameters.insert(parameter.to_owned(), value);
+        self
+    }
+
+    /// Where the objects live.
+    #[must_use]
+    pub fn at(mut self, target_config: Json) -> Self {
+        self.target_config = target_config;
         self
     }
 

@@ -3,7 +3,8 @@
 use formwork_model::TypeName;
 use std::fmt;
 
-/// What a plugin must keep. Each is a sentence of seed 3, but for the last, which is ours.
+/// What a plugin must keep. Up to [`UpdateOfNothingFails`](Self::UpdateOfNothingFails) each is a sentence
+/// of seed 3; the others follow from it, or are ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contract {
     /// A create succeeds with a native id and the object's properties.
@@ -26,6 +27,22 @@ pub enum Contract {
     DeleteIsIdempotent,
     /// An update of an object that is gone fails with a code.
     UpdateOfNothingFails,
+    /// The native id of an object is the same in every answer.
+    NativeIdIsStable,
+    /// What is never read back is in no answer.
+    WriteOnlyStaysAway,
+    /// A type that the plugin doesn't serve is refused with a code.
+    UnknownTypeFails,
+    /// A target configuration that is none is refused with a code.
+    WrongTargetFails,
+    /// A text of a megabyte is kept whole, or refused as an invalid request.
+    LargeIsKeptOrRefused,
+    /// Text of any script is kept as it is, or refused as an invalid request.
+    UnicodeIsKeptOrRefused,
+    /// Many reads at once answer as one does.
+    ReadsSideBySide,
+    /// A call that nobody waits for any more leaves the plugin as able as before.
+    GivenUpCallsLeaveItAble,
     /// A create that is repeated under its token makes nothing new and names the same object.
     TokenRepeats,
 }
@@ -44,6 +61,14 @@ impl Contract {
             Self::NotFoundIsACode => "a read of what is gone says `NOT_FOUND` as a code",
             Self::DeleteIsIdempotent => "deleting what is gone succeeds",
             Self::UpdateOfNothingFails => "an update of what is gone fails with a code",
+            Self::NativeIdIsStable => "the native id is the same in every answer",
+            Self::WriteOnlyStaysAway => "what is never read back is in no answer",
+            Self::UnknownTypeFails => "an unknown type is refused with a code",
+            Self::WrongTargetFails => "a wrong target configuration is refused with a code",
+            Self::LargeIsKeptOrRefused => "a text of a megabyte is kept whole or refused",
+            Self::UnicodeIsKeptOrRefused => "text of any script is kept as it is or refused",
+            Self::ReadsSideBySide => "many reads at once answer as one does",
+            Self::GivenUpCallsLeaveItAble => "a call that is given up leaves the plugin able",
             Self::TokenRepeats => "a create repeated under its token makes nothing new",
         }
     }

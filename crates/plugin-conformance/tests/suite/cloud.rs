@@ -201,6 +201,7 @@ async fn dropping_the_cloud_ends_calls_that_hang() {
             target_config: formwork_model::Secret::new(json!({})),
             page_token: None,
             page_size: 1,
+            list_parameters: std::collections::BTreeMap::new(),
         };
         plugin.list(&context(None), request).await
     });

@@ -76,6 +76,7 @@ impl Fixture {
         let request = StatusRequest {
             resource_type: kind.into(),
             request_id: request_id.to_owned(),
+            native_id: None,
             target_config: none(),
         };
         self.plugin.status(&context(None), request).await.expect("a status")

@@ -1,7 +1,7 @@
 //! The smallest and greatest items, and sorting.
 
 use super::super::Table;
-use super::sort::{Keyed, sort};
+use super::sort::sort;
 use super::{empty, items, shared};
 use crate::error::Result;
 use crate::ir::BinaryOp;
@@ -166,13 +166,23 @@ fn sorted_by(vm: &mut Vm<'_>, this: Value, args: &[Value]) -> Result<Value> {
     if all.len() < 2 {
         return Ok(Value::List(vm.heap.add_list(all)));
     }
-    let mut keyed: Vec<Keyed> = Vec::with_capacity(all.len());
-    for item in all {
+    // Each key is computed once, when it is first compared.
+    let mut keys = vec![None; all.len()];
+    let mut key = |vm: &mut Vm<'_>, position: usize| -> Result<Value> {
+        if let Some(key) = keys[position] {
+            return Ok(key);
+        }
         vm.tick()?;
-        keyed.push((item, vm.apply(args[0], &[item])?));
-    }
-    sort(vm, &mut keyed, &mut |vm, left, right| compare(vm, BinaryOp::Less, left.1, right.1))?;
-    let sorted = keyed.into_iter().map(|(item, _)| item).collect();
+        let key = vm.apply(args[0], &[all[position]])?;
+        keys[position] = Some(key);
+        Ok(key)
+    };
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    sort(vm, &mut order, &mut |vm, left, right| {
+        let (left, right) = (key(vm, left)?, key(vm, right)?);
+        compare(vm, BinaryOp::Less, left, right)
+    })?;
+    let sorted = order.into_iter().map(|position| all[position]).collect();
     Ok(Value::List(vm.heap.add_list(sorted)))
 }
 

@@ -1,7 +1,6 @@
 //! A stable sort whose comparison can fail and need not be consistent: a program supplies it.
 
 use crate::error::Result;
-use crate::value::Value;
 use crate::vm::Vm;
 
 /// Runs shorter than this are sorted by insertion.
@@ -65,6 +64,3 @@ fn merge<T: Copy>(
     merged.extend_from_slice(right);
     Ok(())
 }
-
-/// An item with what it is compared by.
-pub(super) type Keyed = (Value, Value);
