@@ -68,6 +68,7 @@ pub struct EvaluatorBuilder {
     limits: Limits,
     trace: Option<TraceSink>,
     trace_mode: TraceMode,
+    kept: Option<Vec<u8>>,
 }
 
 impl EvaluatorBuilder {
@@ -165,6 +166,14 @@ impl EvaluatorBuilder {
         self
     }
 
+    /// Keeps syntax trees for later evaluations. `text` is what [`Evaluator::kept`] gave before; any other
+    /// text is as good as none.
+    #[must_use]
+    pub fn keep(mut self, text: Vec<u8>) -> Self {
+        self.kept = Some(text);
+        self
+    }
+
     /// The evaluator.
     pub fn build(mut self) -> Evaluator {
         // Modules ask for the property that names their format.
@@ -172,7 +181,7 @@ impl EvaluatorBuilder {
             self.resources.push(Box::new(PropertyReader::default()));
         }
         Evaluator {
-            store: Store::new(),
+            store: Store::new(self.kept),
             readers: Readers {
                 modules: self.modules,
                 resources: self.resources,
@@ -219,7 +228,14 @@ impl Evaluator {
             limits: Limits::default(),
             trace: None,
             trace_mode: TraceMode::default(),
+            kept: None,
         }
+    }
+
+    /// The syntax trees of all modules so far, for [`EvaluatorBuilder::keep`], if those are kept and enough
+    /// was parsed anew to be worth it. A tree is used only for the very source that it was parsed from.
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        self.store.kept()
     }
 
     /// The module's value: its properties, without what `output` says about it.
