@@ -67,11 +67,12 @@ fn evaluated<T: Send>(
     work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Error> + Send,
 ) -> Result<T, PklError> {
     let start = Instant::now();
-    let (value, spent) = host.evaluator.session(&module.source, |session| {
+    let evaluated = host.evaluator.session(&module.source, |session| {
         let loaded = Instant::now();
         let value = work(session)?;
         Ok((value, Spent { load: loaded - start, evaluate: loaded.elapsed() }))
-    })?;
+    });
+    let (value, spent) = evaluated.map_err(|error| host.linked(error))?;
     timings.module(module.uri(), spent);
     Ok(value)
 }

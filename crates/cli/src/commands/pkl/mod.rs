@@ -4,6 +4,7 @@
 
 mod allowed;
 mod download;
+mod environment;
 pub(crate) mod error;
 mod eval;
 mod files;
@@ -14,6 +15,7 @@ mod module;
 mod output;
 mod package;
 mod packages;
+mod person;
 mod project;
 mod reader;
 mod readers;
