@@ -3,6 +3,7 @@
 use crate::common::{Home, Ran};
 use pkl_corpus::named_oracle as oracle;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 const TRACES: &str = r#"class Bird { name: String = "Wren"; tags: Listing<String> = new { "a"; "b" } }
@@ -124,4 +125,59 @@ fn requests_go_where_the_settings_say() {
     let ran = pkl(&home, &["eval", "--settings", "other.pkl", "other.pkl"]).exits(1);
     assert!(ran.stderr.contains("to be of type `pkl.settings`, but got type `other`."), "{}", ran.stderr);
     assert!(ran.stderr.contains("amends \"pkl:settings\""), "{}", ran.stderr);
+}
+
+/// Modules that together are worth keeping, and one that has something of each.
+fn many_modules(home: &Home) {
+    fs::create_dir_all(home.path().join("birds")).expect("made");
+    for number in 0..40 {
+        let members: String = (0..30)
+            .map(|member| format!("/// Member {member}.\nm{member}: Int = {number} * {member}\n"))
+            .collect();
+        home.write(&format!("birds/b{number}.pkl"), members);
+    }
+    home.write(
+        "main.pkl",
+        "sum = import*(\"birds/*.pkl\").toMap().values.fold(0, (sum, it) -> sum + it.m7)\n",
+    );
+}
+
+/// The files of kept trees.
+fn kept(home: &Home) -> Vec<PathBuf> {
+    let listed = fs::read_dir(home.path().join(".cache/formwork/pkl-trees"));
+    listed.into_iter().flatten().map(|entry| entry.expect("an entry").path()).collect()
+}
+
+#[test]
+fn trees_of_large_programs_are_kept_and_never_trusted_over_the_source() {
+    let home = Home::new();
+    many_modules(&home);
+    let value = || pkl(&home, &["eval", "main.pkl", "-x", "sum"]).ok().stdout;
+    assert_eq!(pkl(&home, &["eval", "--no-cache", "main.pkl", "-x", "sum"]).ok().stdout, "5460");
+    assert!(kept(&home).is_empty());
+    assert_eq!(value(), "5460");
+    let [file] = <[PathBuf; 1]>::try_from(kept(&home)).expect("one file for the directory");
+    let written = fs::read(&file).expect("read");
+    assert_eq!(value(), "5460");
+    assert_eq!(fs::read(&file).expect("read"), written, "nothing was parsed anew");
+    home.write("birds/b0.pkl", "m7 = 1000\n");
+    assert_eq!(value(), "6460", "a source that changed");
+    for damaged in [&b""[..], b"nonsense", &written[..written.len() / 2], &[0xff; 5000]] {
+        fs::write(&file, damaged).expect("written");
+        assert_eq!(value(), "6460");
+    }
+    fs::remove_file(&file).expect("removed");
+    fs::create_dir(&file).expect("made");
+    assert_eq!(value(), "6460", "what can't be read is as good as none");
+}
+
+#[test]
+fn trees_are_not_kept_of_what_is_not_well_formed() {
+    let home = Home::new();
+    many_modules(&home);
+    home.write("birds/b1.pkl", format!("m7 = \n// {}\n", "x".repeat(40_000)));
+    for _ in 0..2 {
+        let ran = pkl(&home, &["eval", "main.pkl"]).exits(1);
+        assert!(ran.stderr.contains("b1.pkl, line"), "{}", ran.stderr);
+    }
 }

@@ -10,6 +10,13 @@ pub(super) fn shared(name: &str) -> Option<PathBuf> {
     Some(Path::new(&home).join(".pkl").join(name))
 }
 
+/// Where programs keep what can be made anew.
+pub(super) fn cache() -> Option<PathBuf> {
+    let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = named("XDG_CACHE_HOME").or_else(|| named("HOME").map(|home| home.join(".cache")))?;
+    Some(base.join("formwork"))
+}
+
 /// The variables that programs read, unless others are given.
 pub(super) fn texts() -> BTreeMap<String, String> {
     all().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()

@@ -21,6 +21,7 @@ pub(super) fn run(arguments: &PklEval) -> Result<(), PklError> {
         }
         None => write_outputs(arguments, &host, &modules, &timings)?,
     }
+    host.keep_trees();
     timings.total();
     Ok(())
 }

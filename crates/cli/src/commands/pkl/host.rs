@@ -2,6 +2,7 @@
 
 use super::person::Person;
 use super::settings::Effective;
+use super::trees::Kept;
 use super::{PklError, allowed, environment, packages, readers};
 use crate::args::{PklHost, PklProject};
 use formwork_forma::library;
@@ -22,6 +23,7 @@ pub(super) struct Host {
     /// The project that modules are evaluated in.
     pub(super) project: Option<Project>,
     person: Person,
+    trees: Option<Kept>,
     dependencies: Arc<ProjectDependencies>,
 }
 
@@ -35,14 +37,15 @@ impl Host {
         let Some(root) = project_directory(project, &directory) else {
             return Self::without_project(host, format);
         };
-        let outer = Self::without_project(host, None)?;
+        let outer = Self::bare(host, None, None)?;
         let project_file = ModuleSource::file(root.join(PROJECT_FILE));
         let read = |source| PklError::Read { name: root.display().to_string(), source };
         let loaded = pkl_project::load(&outer.evaluator, &project_file.map_err(read)?);
         let loaded = loaded.map_err(|error| outer.linked(error))?;
         let counts = (!project.omit_project_settings).then_some((&loaded.settings, root.as_path()));
         let settings = Effective::new(host, &directory, counts, &outer.person);
-        Self::with(host, directory, &settings, outer.person, Some(loaded), format)
+        let trees = kept(host, &root);
+        Self::with(host, directory, &settings, outer.person, Some(loaded), format, trees)
     }
 
     /// What the flags describe by themselves.
@@ -50,10 +53,15 @@ impl Host {
     /// # Errors
     /// They ask for what there isn't, or the person's settings can't be read.
     pub(super) fn without_project(host: &PklHost, format: Option<&str>) -> Result<Self, PklError> {
+        let trees = kept(host, &working_directory(host.working_dir.as_deref())?);
+        Self::bare(host, format, trees)
+    }
+
+    fn bare(host: &PklHost, format: Option<&str>, trees: Option<Kept>) -> Result<Self, PklError> {
         let directory = working_directory(host.working_dir.as_deref())?;
         let person = Person::load(host.settings.as_deref(), &directory)?;
         let settings = Effective::new(host, &directory, None, &person);
-        Self::with(host, directory, &settings, person, None, format)
+        Self::with(host, directory, &settings, person, None, format, trees)
     }
 
     fn with(
@@ -63,6 +71,7 @@ impl Host {
         person: Person,
         project: Option<Project>,
         format: Option<&str>,
+        trees: Option<Kept>,
     ) -> Result<Self, PklError> {
         let module_path = ModulePath::open(&settings.module_path).map_err(PklError::ModulePath)?;
         let packages = Arc::new(packages::packages(settings, host.verbose)?);
@@ -89,6 +98,9 @@ impl Host {
                 crate::ui::say(format_args!("pkl: {}", crate::ui::text::lines(line)));
             }));
         let mut builder = builder.module_reader(PackageReader);
+        if let Some(trees) = &trees {
+            builder = builder.keep(trees.text());
+        }
         if !settings.resource_readers.contains_key(library::SCHEME) {
             builder = library::add_to(builder);
         }
@@ -96,7 +108,14 @@ impl Host {
         let root = project.as_ref().and_then(Project::directory).unwrap_or_else(|| directory.clone());
         builder = builder.resource_reader(TfvarsReader::new(root));
         let evaluator = pkl_project::attach(builder, Arc::clone(&dependencies), &packages, files).build();
-        Ok(Self { evaluator, directory, packages, project, person, dependencies })
+        Ok(Self { evaluator, directory, packages, project, person, trees, dependencies })
+    }
+
+    /// Keeps what was parsed for later commands.
+    pub(super) fn keep_trees(&self) {
+        if let Some(trees) = &self.trees {
+            trees.keep(&self.evaluator);
+        }
     }
 
     /// An error of an evaluation, whose places are shown as the person likes it.
@@ -116,6 +135,11 @@ impl Host {
         let package = self.dependencies.locate("repl:text", name).map_err(PklError::Dependency)?;
         Ok(format!("{package}{}", normal(&Path::new("/").join(path)).display()))
     }
+}
+
+/// Where syntax trees are kept for commands in a directory, unless nothing is to be.
+fn kept(host: &PklHost, directory: &Path) -> Option<Kept> {
+    Kept::of(directory).filter(|_| !host.no_cache)
 }
 
 /// The directory that relative paths are in, absolute.

@@ -22,6 +22,7 @@ mod readers;
 mod settings;
 mod test;
 mod timings;
+mod trees;
 
 pub(crate) use error::PklError;
 

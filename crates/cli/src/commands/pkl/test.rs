@@ -25,7 +25,9 @@ pub(super) fn run(arguments: &PklTest) -> Result<Exit, PklError> {
     let host = Host::new(&arguments.host, &arguments.project, arguments.format.as_deref())?;
     let names =
         if arguments.modules.is_empty() { tests_of_project(&host)? } else { arguments.modules.clone() };
-    run_modules(&host, &Module::all(&names, &host)?, &arguments.reports)
+    let exit = run_modules(&host, &Module::all(&names, &host)?, &arguments.reports)?;
+    host.keep_trees();
+    Ok(exit)
 }
 
 /// Runs the tests of modules, and writes the reports that are asked for.
