@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::Heap;
-use crate::host::Limits;
+use crate::host::{Limits, TraceMode};
 use crate::ir::{self, Site};
 use crate::native::NativeMethod;
 use crate::reader::Readers;
@@ -104,6 +104,7 @@ pub(crate) struct Vm<'ir> {
     ticks: u32,
     stack_floor: usize,
     pub(crate) trace: Box<dyn FnMut(&str) + 'ir>,
+    pub(crate) trace_mode: TraceMode,
 }
 
 /// The most that an evaluation can be allowed.
@@ -149,6 +150,7 @@ impl<'ir> Vm<'ir> {
             ticks: 0,
             stack_floor: top.saturating_sub(stack_size.saturating_sub(STACK_RESERVE)),
             trace,
+            trace_mode: TraceMode::default(),
         }
     }
 
