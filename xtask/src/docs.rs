@@ -1,6 +1,6 @@
 //! Documents that are generated from the code, so that they cannot say something else.
 
-use crate::{TaskError, root};
+use crate::{TaskError, protocol, root, wire};
 use formwork_model::{Catalog as _, ImmutableRule, Json, Kind, PropertySchema, TypeRules};
 use formwork_platform::{Platform, rest_routes};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fs;
 
 /// Writes all generated documents.
 pub(crate) fn write() -> Result<(), TaskError> {
-    for (path, text) in generated() {
+    for (path, text) in generated()? {
         let full = root().join(&path);
         if let Some(directory) = full.parent() {
             fs::create_dir_all(directory).map_err(|source| TaskError::File { path: path.clone(), source })?;
@@ -20,7 +20,7 @@ pub(crate) fn write() -> Result<(), TaskError> {
 
 /// Whether all generated documents are what the code says.
 pub(crate) fn check() -> Result<(), TaskError> {
-    let stale: Vec<_> = generated()
+    let stale: Vec<_> = generated()?
         .into_iter()
         .filter(|(path, text)| fs::read_to_string(root().join(path)).ok().as_deref() != Some(text))
         .map(|(path, _)| path)
@@ -28,7 +28,7 @@ pub(crate) fn check() -> Result<(), TaskError> {
     if stale.is_empty() { Ok(()) } else { Err(TaskError::Stale(stale)) }
 }
 
-fn generated() -> Vec<(String, String)> {
+fn generated() -> Result<Vec<(String, String)>, TaskError> {
     let catalog = Platform::catalog();
     let mut files = vec![
         ("docs/reference/environment.md".to_owned(), formwork_config::reference_page()),
@@ -43,7 +43,9 @@ fn generated() -> Vec<(String, String)> {
         files.push((format!("docs/reference/types/{name}.md"), type_page(&*rules)));
     }
     files.push(("docs/reference/types/README.md".to_owned(), index));
-    files
+    files.push(protocol::page()?);
+    files.push(wire::generated()?);
+    Ok(files)
 }
 
 fn type_page(rules: &dyn TypeRules) -> String {

@@ -1,7 +1,8 @@
 //! Project tasks.
 //!
-//! - `cargo xtask docs` writes the documents that are generated from the code;
-//! - `cargo xtask check` says whether they are what the code says;
+//! - `cargo xtask docs` writes the documents that are generated from the code, and the code that is generated from
+//!   `plugin.proto`;
+//! - `cargo xtask check` says whether they are what they are made from says;
 //! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there), `cargo xtask
 //!   bench pkl` those of Pkl programs, beside the official evaluator;
 //! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
@@ -10,6 +11,8 @@
 
 mod bench;
 mod docs;
+mod protocol;
+mod wire;
 
 use std::process::ExitCode;
 
@@ -26,6 +29,8 @@ enum TaskError {
     Stale(Vec<String>),
     #[error(transparent)]
     Oracle(#[from] pkl_corpus::OracleError),
+    #[error(transparent)]
+    Proto(#[from] protox::Error),
     #[error(transparent)]
     Corpus(#[from] pkl_corpus::CommandError),
     #[error(

@@ -117,7 +117,7 @@ fn refusal(result: ProgressResult, censor: &Censor) -> Answer {
 
 fn lost(error: &PluginError, censor: &Censor) -> Answer {
     // A plugin that finds the fence stale did nothing; the next commit finds it stale too.
-    let unsent = matches!(error, PluginError::Fenced);
+    let unsent = matches!(error, PluginError::Fenced | PluginError::Unavailable { .. });
     Answer::Lost { failure: plugin_failure(error, censor), unsent }
 }
 
@@ -136,7 +136,8 @@ pub(crate) fn plugin_failure(error: &PluginError, censor: &Censor) -> Failure {
         PluginError::Failed { code, meta, .. } => {
             Failure { code: code.as_str().to_owned(), meta: censor.facts(meta), ..failure }
         }
-        PluginError::Lost { namespace, .. }
+        PluginError::Unavailable { namespace, .. }
+        | PluginError::Lost { namespace, .. }
         | PluginError::Deadline { namespace, .. }
         | PluginError::Nonsense { namespace, .. } => {
             failure.meta(json!({ "plugin": censor.text(namespace) }))

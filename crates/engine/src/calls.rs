@@ -175,6 +175,13 @@ impl Calls {
         }
         let creates = matches!(request, Request::Create(_));
         let raw = self.bounded(&*plugin, context.deadline, dispatch(&*plugin, &context, request)).await;
+        // That a question was never asked says nothing about the call that it is about.
+        let raw = match raw {
+            Raw::Answer(Err(PluginError::Unavailable { namespace, reason })) if polls => {
+                Raw::Answer(Err(PluginError::Lost { namespace, reason }))
+            }
+            raw => raw,
+        };
         if let Raw::Answer(Ok(ProgressResult { error_code: Some(OperationErrorCode::Throttling), .. })) = &raw
         {
             self.rates.of(&*plugin).throttled(Instant::now());

@@ -14,8 +14,16 @@ use crate::session::Session;
 use crate::store::Store;
 use crate::vm::Vm;
 
-/// How much address space an evaluation's stack reserves; only what is used takes memory.
+/// How much address space an evaluation's stack reserves at most; only what is used takes memory.
 const STACK_SIZE: usize = if cfg!(debug_assertions) { 2 << 30 } else { 1 << 30 };
+
+/// Enough for programs that aren't made to nest. Without optimisation frames are of any size.
+const LEAST_STACK_SIZE: usize = if cfg!(debug_assertions) { STACK_SIZE } else { 128 << 20 };
+
+/// The size of the stack of an evaluation that may take so much memory: what it uses of the stack is memory too.
+fn stack_size(limits: &Limits) -> usize {
+    limits.memory.clamp(LEAST_STACK_SIZE, STACK_SIZE)
+}
 
 /// A module to evaluate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -281,7 +289,7 @@ impl Evaluator {
         thread::scope(|scope| {
             let evaluation = thread::Builder::new()
                 .name("pkl".to_owned())
-                .stack_size(STACK_SIZE)
+                .stack_size(stack_size(&self.limits))
                 .spawn_scoped(scope, || self.run(module, work));
             match evaluation.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(result)) => result,
@@ -307,7 +315,8 @@ impl Evaluator {
                 sink(line);
             }
         });
-        let mut vm = Vm::new(&self.store, &self.readers, self.limits.clone(), STACK_SIZE, trace);
+        let mut vm =
+            Vm::new(&self.store, &self.readers, self.limits.clone(), stack_size(&self.limits), trace);
         let loaded = match module {
             ModuleSource::Uri(uri) => vm.load_module(uri),
             ModuleSource::Text { uri, text } => self

@@ -67,6 +67,35 @@ impl Allowed {
     }
 }
 
+/// A pattern of paths, as in `import*`.
+#[derive(Debug)]
+pub struct PathPattern(glob::Glob);
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    ///
+    /// ```
+    /// use pkl_core::reader::PathPattern;
+    ///
+    /// let pattern = PathPattern::new("*.{pkl,json}").unwrap();
+    /// assert!(pattern.matches("bird.pkl") && !pattern.matches("birds/bird.pkl"));
+    /// assert!(PathPattern::new("[a").is_err());
+    /// ```
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        let parsed =
+            glob::Glob::parse(pattern, pattern).map_err(|raised| raised.hint.unwrap_or(raised.message))?;
+        Ok(Self(parsed))
+    }
+
+    /// Whether all of a path matches.
+    pub fn matches(&self, path: &str) -> bool {
+        self.0.matches(path)
+    }
+}
+
 /// The readers of a host.
 pub(crate) struct Readers {
     pub(crate) modules: Vec<Box<dyn ModuleReader>>,

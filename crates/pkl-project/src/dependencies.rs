@@ -263,7 +263,7 @@ fn declared_id(declared: &Declared) -> Option<PackageId> {
 }
 
 /// A path without `.` and `..`.
-fn normal(path: &std::path::Path) -> PathBuf {
+pub(crate) fn normal(path: &std::path::Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

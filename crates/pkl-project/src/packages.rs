@@ -12,6 +12,7 @@ use crate::client::{Client, FetchError};
 use crate::contents::Contents;
 use crate::metadata::{Dependency, Metadata};
 use crate::mirror::Mirror;
+use crate::publish::{Artifacts, PublishError};
 use crate::uri::{PackageId, Sha256, UriError};
 
 /// The longest metadata, in bytes.
@@ -168,6 +169,23 @@ impl Packages {
     /// Whether a mirror answers for a local dependency.
     pub fn replaces_local(&self, name: &str, id: &PackageId) -> bool {
         self.mirrors.iter().any(|mirror| mirror.replaces_local(name, id))
+    }
+
+    /// Whether a package can be published: it wasn't before, or with the same metadata.
+    ///
+    /// # Errors
+    /// It was published with other contents, or that can't be found out.
+    pub fn check_published(&self, artifacts: &Artifacts) -> Result<(), PublishError> {
+        let published = match self.client.get(&artifacts.id.metadata_url(), LONGEST_METADATA) {
+            Ok(bytes) => Sha256::of(&bytes),
+            Err(error) if error.is_not_found() => return Ok(()),
+            Err(error) => return Err(Box::new(PackageError::Fetch(error)).into()),
+        };
+        if published == artifacts.metadata_checksum {
+            return Ok(());
+        }
+        let (id, computed) = (artifacts.id.clone(), artifacts.metadata_checksum.clone());
+        Err(PublishError::Published { id, computed, published })
     }
 
     /// A package, whose metadata must hash to `expected`.

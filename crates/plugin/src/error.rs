@@ -2,10 +2,18 @@
 
 use formwork_model::{Json, WireCode};
 
-/// The unexpected: whether the call had an effect is not known.
+/// The unexpected: unless it says otherwise, whether the call had an effect is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PluginError {
-    /// The plugin is not there, or died during the call.
+    /// The plugin is not there: nothing was sent, so that the call certainly had no effect.
+    #[error("the plugin `{namespace}` is not available: {reason}")]
+    Unavailable {
+        /// Which plugin.
+        namespace: String,
+        /// Why.
+        reason: String,
+    },
+    /// The plugin died during the call, or is not there and nobody knows whether the call reached it.
     #[error("the plugin `{namespace}` is not available: {reason}")]
     Lost {
         /// Which plugin.

@@ -3,6 +3,9 @@
 //! The engine treats a plugin in this process, a plugin process and a signed HTTP handler alike:
 //! each is a [`ResourcePlugin`].
 //!
+//! An author's process needs the feature `serve`: its `main` is one call of `run`. Without features the crate is the
+//! trait alone.
+//!
 //! **Architecture invariant:** nothing here knows of stacks or plans. A plugin is told what to do
 //! with one object.
 
@@ -11,6 +14,10 @@ mod context;
 mod error;
 mod request;
 mod result;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use configuration::{
     FilterCondition, LabelConfig, MatchFilter, PluginType, RateLimitConfig, RateLimitScope,
@@ -24,6 +31,8 @@ pub use request::{
 pub use result::{
     DeleteBlocker, ListResult, Operation, OperationStatus, ProgressResult, PropertyProblem, ReadResult,
 };
+#[cfg(feature = "serve")]
+pub use serve::{About, ServeError, run, serve, serve_as};
 
 use async_trait::async_trait;
 use formwork_model::TypeName;

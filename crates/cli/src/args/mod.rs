@@ -17,7 +17,7 @@ pub(crate) use formation::{
 };
 pub(crate) use pkl::{
     Assignment, ExternalReader, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports,
-    PklProject, PklProjects, PklResolve, PklTest, TraceMode,
+    PklPackage, PklProject, PklProjects, PklReports, PklResolve, PklTest, TraceMode,
 };
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;

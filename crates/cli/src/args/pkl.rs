@@ -31,6 +31,8 @@ pub(crate) enum Pkl {
 pub(crate) enum PklProjects {
     /// Choose the versions of projects' dependencies and write them to `PklProject.deps.json`
     Resolve(Box<PklResolve>),
+    /// Test projects and prepare what is published of them: an archive, metadata, and their checksums
+    Package(Box<PklPackage>),
 }
 
 /// What can be found out about modules.
@@ -70,6 +72,17 @@ pub(crate) struct PklTest {
     /// The format that modules see as the one asked for
     #[arg(short, long, value_name = "FORMAT", hide = true)]
     pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) reports: PklReports,
+    #[command(flatten)]
+    pub(crate) host: PklHost,
+    #[command(flatten)]
+    pub(crate) project: PklProject,
+}
+
+/// What comes of tests besides their report.
+#[derive(Debug, Args)]
+pub(crate) struct PklReports {
     /// Write reports in the format of JUnit into this directory
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) junit_reports: Option<PathBuf>,
@@ -82,10 +95,24 @@ pub(crate) struct PklTest {
     /// Write the files of expected examples anew
     #[arg(long)]
     pub(crate) overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PklPackage {
+    /// Directories of projects, local dependencies among them; if there are none, the project of the working
+    /// directory
+    #[arg(value_name = "DIRECTORY")]
+    pub(crate) directories: Vec<PathBuf>,
+    /// Write into this directory; `%{name}` and `%{version}` stand for the package's
+    #[arg(long, value_name = "PATH", default_value = ".out/%{name}@%{version}")]
+    pub(crate) output_path: String,
+    /// Prepare a package although one of its version was published with other contents
+    #[arg(long)]
+    pub(crate) skip_publish_check: bool,
+    #[command(flatten)]
+    pub(crate) tests: PklReports,
     #[command(flatten)]
     pub(crate) host: PklHost,
-    #[command(flatten)]
-    pub(crate) project: PklProject,
 }
 
 #[derive(Debug, Args)]

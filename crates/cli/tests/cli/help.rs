@@ -36,6 +36,7 @@ fn each_family_and_its_main_commands_have_help() {
         "pkl analyze imports -h",
         "pkl format -h",
         "pkl test -h",
+        "pkl project package -h",
         "pkl project resolve -h",
         "pkl download-package -h",
     ] {

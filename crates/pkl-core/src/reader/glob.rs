@@ -48,7 +48,7 @@ type Plain = Vec<Token>;
 
 /// A pattern: a name matches if it matches one of these.
 #[derive(Debug)]
-struct Glob {
+pub(super) struct Glob {
     alternatives: Vec<Plain>,
 }
 
@@ -57,7 +57,7 @@ fn invalid(pattern: &str, why: impl Into<String>) -> Failure {
 }
 
 impl Glob {
-    fn parse(pattern: &str, part: &str) -> Result<Self> {
+    pub(super) fn parse(pattern: &str, part: &str) -> Result<Self> {
         let mut characters = part.chars().peekable();
         let mut done: Vec<Plain> = vec![Vec::new()];
         // Within braces: what came before them, and the finished alternatives.
@@ -113,7 +113,7 @@ impl Glob {
         Ok(Self { alternatives: done })
     }
 
-    fn matches(&self, name: &str) -> bool {
+    pub(super) fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         self.alternatives.iter().any(|alternative| matches(alternative, &name))
     }

@@ -110,7 +110,7 @@ pub(crate) struct Vm<'ir> {
 const MAX_MEMORY: usize = u32::MAX as usize;
 
 /// How much of the thread's stack must be left for a further step.
-const STACK_RESERVE: usize = 512 << 10;
+const STACK_RESERVE: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
 impl<'ir> Vm<'ir> {
     /// A machine on the current thread, of whose stack `stack_size` bytes may be used.

@@ -30,6 +30,12 @@ pub(crate) enum PklError {
     /// There are more packages to download than may be at once.
     #[error("more than {limit} packages are to be downloaded at once")]
     TooManyPackages { limit: usize },
+    /// A project can't be published.
+    #[error("{0}")]
+    Publish(Box<pkl_project::PublishError>),
+    /// The tests of a package fail.
+    #[error("Failed to create package `{0}`, because its API tests are failing.")]
+    ApiTests(String),
     /// There is nothing that downloaded packages could be kept in.
     #[error("Cannot download packages because no cache directory is specified.")]
     NoCache,
@@ -110,6 +116,15 @@ impl From<pkl_project::LoadError> for PklError {
         match error {
             pkl_project::LoadError::Evaluation(error) => Self::Evaluation(error),
             error => Self::Project(error),
+        }
+    }
+}
+
+impl From<pkl_project::PublishError> for PklError {
+    fn from(error: pkl_project::PublishError) -> Self {
+        match error {
+            pkl_project::PublishError::Outside(error) => Self::Evaluation(error),
+            error => Self::Publish(Box::new(error)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod host;
 mod imports;
 mod module;
 mod output;
+mod package;
 mod packages;
 mod project;
 mod reader;
@@ -36,6 +37,7 @@ pub(crate) fn run(command: &Pkl) -> Result<Exit, CommandError> {
         Pkl::Analyze(PklAnalyze::Imports(arguments)) => imports::run(arguments)?,
         Pkl::Test(arguments) => return Ok(test::run(arguments)?),
         Pkl::Project(PklProjects::Resolve(arguments)) => project::resolve(arguments)?,
+        Pkl::Project(PklProjects::Package(arguments)) => package::run(arguments)?,
         Pkl::DownloadPackage(arguments) => download::run(arguments)?,
         Pkl::Reader => reader::run()?,
         Pkl::Format(arguments) => return Ok(format::run(arguments)?),

@@ -24,7 +24,7 @@ pub(super) fn resolve(arguments: &PklResolve) -> Result<(), PklError> {
 }
 
 /// The projects in these directories, or else the one of the working directory.
-fn projects(
+pub(super) fn projects(
     host: &Host,
     flags: &PklHost,
     directories: &[PathBuf],

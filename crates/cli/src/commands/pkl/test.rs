@@ -4,7 +4,7 @@ use super::PklError;
 use super::host::Host;
 use super::module::Module;
 use super::output::{write_file, write_stdout};
-use crate::args::PklTest;
+use crate::args::{PklReports, PklTest};
 use crate::exit::Exit;
 use pkl_core::ModuleSource;
 use pkl_test::{Expected, ModuleResults, Tested, junit, report};
@@ -24,11 +24,18 @@ pub(super) fn run(arguments: &PklTest) -> Result<Exit, PklError> {
     let host = Host::new(&arguments.host, &arguments.project, arguments.format.as_deref())?;
     let names =
         if arguments.modules.is_empty() { tests_of_project(&host)? } else { arguments.modules.clone() };
-    let modules = Module::all(&names, &host)?;
+    run_modules(&host, &Module::all(&names, &host)?, &arguments.reports)
+}
+
+/// Runs the tests of modules, and writes the reports that are asked for.
+///
+/// # Errors
+/// What came of it can't be written.
+pub(super) fn run_modules(host: &Host, modules: &[Module], reports: &PklReports) -> Result<Exit, PklError> {
     let mut all = Vec::new();
     let mut broken = false;
-    for module in &modules {
-        match test(&host, module, arguments.overwrite) {
+    for module in modules {
+        match test(host, module, reports.overwrite) {
             Ok(results) => {
                 let separator = if all.is_empty() { "" } else { "\n" };
                 write_stdout("", format!("{separator}{}", report::module(&results)).as_bytes())?;
@@ -42,8 +49,8 @@ pub(super) fn run(arguments: &PklTest) -> Result<Exit, PklError> {
             }
         }
     }
-    if let Some(directory) = &arguments.junit_reports {
-        broken |= !write_reports(arguments, &host.directory.join(directory), &all)?;
+    if let Some(directory) = &reports.junit_reports {
+        broken |= !write_reports(reports, &host.directory.join(directory), &all)?;
     }
     write_stdout("", format!("\n{}\n", report::summary(&all)).as_bytes())?;
     let written: usize = all.iter().map(ModuleResults::written).sum();
@@ -119,9 +126,9 @@ fn keep(tested: &Tested, expected: Option<&Path>, actual: Option<&Path>) -> Resu
 }
 
 /// Writes the reports for other programs; whether each has a name of its own.
-fn write_reports(arguments: &PklTest, directory: &Path, all: &[ModuleResults]) -> Result<bool, PklError> {
-    if arguments.junit_aggregate_reports {
-        let name = arguments.junit_aggregate_suite_name.as_deref().unwrap_or(AGGREGATE);
+fn write_reports(reports: &PklReports, directory: &Path, all: &[ModuleResults]) -> Result<bool, PklError> {
+    if reports.junit_aggregate_reports {
+        let name = reports.junit_aggregate_suite_name.as_deref().unwrap_or(AGGREGATE);
         write_file(&directory.join(format!("{name}.xml")), junit::aggregate(name, all).as_bytes())?;
         return Ok(true);
     }
