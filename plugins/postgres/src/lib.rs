@@ -4,9 +4,9 @@
 //! fails has done nothing; where it is not known whether the commit took place, the plugin says so
 //! instead of guessing.
 //!
-//! **Architecture invariant:** no property becomes SQL as it is. Names are quoted ([`sql::Name`]),
+//! **Architecture invariant:** no property becomes SQL as it is. Names are quoted (`sql::Name`),
 //! values are parameters or quoted literals, and the places where PostgreSQL wants an expression take
-//! one that cannot leave its parentheses ([`expression::Expression`]).
+//! one that cannot leave its parentheses (`expression::Expression`).
 
 mod align;
 mod expression;

@@ -142,16 +142,14 @@ impl Call {
         conclude(session, deleted).await
     }
 
-    /// The databases whose objects are listed, in order, from the one where the last page ended.
+    /// The databases whose objects are listed, in order, from the one where the last page ended. One
+    /// that nobody can connect to has none to show.
     async fn databases(&self, from: &str, only: Option<&str>) -> Result<Vec<String>, Failure> {
-        if let Some(only) = only {
-            return Ok(vec![only.to_owned()]);
-        }
         let session = self.begin(&self.pool.target.database).await?;
-        let sql = "SELECT datname::text FROM pg_database WHERE datallowconn AND NOT datistemplate \
-            AND has_database_privilege(oid, 'CONNECT') AND datname::text COLLATE \"C\" >= $1 \
-            ORDER BY datname::text COLLATE \"C\"";
-        let rows = session.rows(sql, &[&from]).await?;
+        let sql = "SELECT datname::text FROM pg_database WHERE datallowconn AND datname::text COLLATE \"C\" >= $1 \
+            AND CASE WHEN $2::text IS NULL THEN NOT datistemplate AND has_database_privilege(oid, 'CONNECT') \
+              ELSE datname = $2 END ORDER BY datname::text COLLATE \"C\"";
+        let rows = session.rows(sql, &[&from, &only]).await?;
         session.roll_back().await?;
         rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
     }

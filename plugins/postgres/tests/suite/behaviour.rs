@@ -247,6 +247,9 @@ async fn lists_are_by_parent_and_leave_out_what_nobody_made() {
     assert_eq!(fixture.list(TABLE, &[database]).await, of(&["app/a", "app/b", "app/c", "two/c"]));
     assert_eq!(fixture.list(TABLE, &[database, ("schema", "two")]).await, of(&["two/c"]));
     assert!(fixture.list(FUNCTION, &[database]).await.is_empty(), "those of an extension are its own");
+    for nowhere in ["template0", "no such database"] {
+        assert!(fixture.list(TABLE, &[("database", nowhere)]).await.is_empty());
+    }
     let everywhere = fixture.list(TABLE, &[]).await;
     assert!(of(&["app/a", "two/c"]).iter().all(|id| everywhere.contains(id)));
     // What PostgreSQL brings is marked, for the filter of discovery.

@@ -181,3 +181,11 @@ async fn the_types_say_how_they_are_found_again() {
     assert_eq!(types.len(), 9);
     assert!(types.iter().all(|it| it.capabilities.lookup != formwork_model::LookupRule::None));
 }
+
+#[test]
+fn the_process_says_that_it_is_a_plugin() {
+    let started = std::process::Command::new(env!("CARGO_BIN_EXE_postgres")).env_clear().output().unwrap();
+    assert!(!started.status.success());
+    let said = String::from_utf8(started.stderr).unwrap();
+    assert!(said.contains("this is a plugin"), "{said}");
+}
