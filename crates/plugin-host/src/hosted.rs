@@ -118,7 +118,7 @@ impl Hosted {
     async fn broken(&self, running: &Running, status: &Status) -> PluginError {
         if running.condemned().is_none() {
             if let Some(how) = running.warden.ended_within(LAST_BREATH).await {
-                return self.lost(running.obituary(&how));
+                return self.lost(running.obituary(how));
             }
             // A process that lives without its connection is of no use to anybody.
             let silent = causes(status)

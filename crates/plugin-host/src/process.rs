@@ -61,7 +61,7 @@ impl Running {
     }
 
     /// How it ended, with its last words.
-    pub(crate) fn obituary(&self, how: &Ended) -> String {
+    pub(crate) fn obituary(&self, how: Ended) -> String {
         format!("its process ended ({how}){}", self.last_words.quoted())
     }
 }

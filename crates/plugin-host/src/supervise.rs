@@ -45,7 +45,7 @@ impl Supervisor {
                 State::Running { process, failures } => match ended(process).await {
                     None => return Ok(Arc::clone(process)),
                     Some(how) => {
-                        let last_words = process.obituary(&how);
+                        let last_words = process.obituary(how);
                         tracing::warn!(plugin = &*self.launch.name, "{last_words}");
                         let forgiven = process.since.elapsed() >= self.launch.limits.healthy;
                         let failures = if forgiven { 1 } else { failures + 1 };
