@@ -131,10 +131,10 @@ fn requests_go_where_the_settings_say() {
 fn many_modules(home: &Home) {
     fs::create_dir_all(home.path().join("birds")).expect("made");
     for number in 0..40 {
-        let members: String = (0..30)
+        let members: Vec<String> = (0..30)
             .map(|member| format!("/// Member {member}.\nm{member}: Int = {number} * {member}\n"))
             .collect();
-        home.write(&format!("birds/b{number}.pkl"), members);
+        home.write(&format!("birds/b{number}.pkl"), members.concat());
     }
     home.write(
         "main.pkl",

@@ -50,8 +50,8 @@ impl Host<'_> {
         if !self.case.options.project {
             return Ok(None);
         }
-        let found = self.case.directory().ancestors().map(|at| at.join("PklProject"));
-        let Some(file) = found.into_iter().find(|path| path.is_file()) else { return Ok(None) };
+        let mut places = self.case.directory().ancestors().map(|at| at.join("PklProject"));
+        let Some(file) = places.find(|path| path.is_file()) else { return Ok(None) };
         let evaluator = self.attached(Evaluator::builder().files(FileReader::new()), None).build();
         pkl_project::load(&evaluator, &ModuleSource::file(file).expect("a case has an absolute path"))
             .map(Some)
