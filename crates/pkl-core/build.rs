@@ -42,7 +42,8 @@ fn main() {
     let fixed = format!("FixedNames::new(&{texts:?}, &{:?})", FixedNames::table(&texts));
     fs::write(out.join("names.rs"), fixed).expect("the output directory can be written");
     texts.hash(&mut form);
-    fs::write(out.join("form.rs"), form.finish().to_string()).expect("the output directory can be written");
+    let form = format!("u64::from_le_bytes({:?})", form.finish().to_le_bytes());
+    fs::write(out.join("form.rs"), form).expect("the output directory can be written");
 }
 
 /// The written tree of a module.
