@@ -3,6 +3,7 @@
 
 use pkl_parser::{FixedNames, Interner, parse_module};
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::{env, fs};
 
@@ -21,10 +22,13 @@ fn main() {
     names.sort();
     let interner = Interner::new();
     let mut table = String::from("&[\n");
+    let mut form = DefaultHasher::new();
     for name in names {
         let source = directory.join(format!("{name}.pkl"));
         let tree = out.join(format!("{name}.tree"));
-        fs::write(&tree, tree_of(&source, &interner)).expect("the output directory can be written");
+        let written = tree_of(&source, &interner);
+        written.hash(&mut form);
+        fs::write(&tree, written).expect("the output directory can be written");
         let (source, tree) = (source.display().to_string(), tree.display().to_string());
         writeln!(
             table,
@@ -37,6 +41,9 @@ fn main() {
     let texts = interner.names();
     let fixed = format!("FixedNames::new(&{texts:?}, &{:?})", FixedNames::table(&texts));
     fs::write(out.join("names.rs"), fixed).expect("the output directory can be written");
+    texts.hash(&mut form);
+    let form = format!("u64::from_le_bytes({:?})", form.finish().to_le_bytes());
+    fs::write(out.join("form.rs"), form).expect("the output directory can be written");
 }
 
 /// The written tree of a module.

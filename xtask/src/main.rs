@@ -6,7 +6,8 @@
 //! - `cargo xtask bench` measures the figures of `docs/performance.md` (`--write` puts them there), `cargo xtask
 //!   bench pkl` those of Pkl programs, beside the official evaluator;
 //! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
-//!   Pkl corpus from the official binary, or compares with it;
+//!   Pkl corpus from the official binary, or compares with it; `corpus hashes <packages>` prints what the
+//!   metadata of its packages hash to;
 //! - `cargo xtask mutants [--programs N]` proves that the generator of Pkl programs finds bugs of the evaluator.
 
 mod bench;

@@ -52,6 +52,16 @@ impl DataDir {
         self.0.join("formwork.db")
     }
 
+    /// The plugins of the user, where `FORMWORK_PLUGIN_DIR` names no other directory.
+    pub fn plugins(&self) -> PathBuf {
+        self.0.join("plugins")
+    }
+
+    /// What the schemas of plugins say.
+    pub fn plugin_cache(&self) -> PathBuf {
+        self.0.join("plugin-cache")
+    }
+
     /// What the agent of this directory holds.
     pub fn agent_lock(&self) -> PathBuf {
         self.0.join("agent.lock")

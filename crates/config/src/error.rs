@@ -85,7 +85,29 @@ pub enum ConfigError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A profile file is not JSON.
+    /// A plugin is to have a variable that is Formwork's own.
+    #[error("`{path}`: the plugin `{plugin}` may not have the variable `{variable}`")]
+    PrivateVariable {
+        /// The file.
+        path: PathBuf,
+        /// The plugin.
+        plugin: String,
+        /// The variable.
+        variable: String,
+    },
+    /// The settings of a plugin have a key that they do not have.
+    #[error("`{path}`: the plugin `{plugin}` has no setting `{key}`")]
+    UnknownPluginKey {
+        /// The file.
+        path: PathBuf,
+        /// The plugin.
+        plugin: String,
+        /// The key.
+        key: String,
+        /// The key that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A file of profiles or plugins is not JSON.
     #[error("`{path}` is not JSON (line {line}, column {column})")]
     MalformedProfiles {
         /// The file.
@@ -95,7 +117,7 @@ pub enum ConfigError {
         /// Where, from 1.
         column: usize,
     },
-    /// A profile file has another shape.
+    /// A file of profiles or plugins has another shape.
     #[error("`{path}`: {place} must be {expected}")]
     InvalidProfiles {
         /// The file.
@@ -147,7 +169,15 @@ impl ConfigError {
             Self::MalformedToken { path } => {
                 Some(format!("delete `{}`; the next start makes a new token", path.display()))
             }
-            Self::UnknownProfileKey { nearest: Some(nearest), .. } => {
+            Self::PrivateVariable { .. } => Some(
+                "plugins get none of Formwork's own variables; give the provider's under another name"
+                    .to_owned(),
+            ),
+            Self::UnknownPluginKey { nearest: None, .. } => {
+                Some("a plugin has `enabled`, `environment` and `rateLimit`".to_owned())
+            }
+            Self::UnknownPluginKey { nearest: Some(nearest), .. }
+            | Self::UnknownProfileKey { nearest: Some(nearest), .. } => {
                 Some(format!("did you mean `{nearest}`?"))
             }
             Self::UnknownProfileKey { nearest: None, .. } => {

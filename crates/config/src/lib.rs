@@ -2,8 +2,8 @@
 //!
 //! [`VARIABLES`] and [`FILES`] list all of it with defaults and one sentence each; the reference
 //! page is made from them. Parsing is a function of an [`Environment`] value; only
-//! [`Environment::from_process`], [`DataDir::prepare`], [`DataDir::admin_token`] and
-//! [`Profiles::read`] touch the outside.
+//! [`Environment::from_process`], [`DataDir::prepare`], [`DataDir::admin_token`],
+//! [`PluginSettings::read`] and [`Profiles::read`] touch the outside.
 //!
 //! **Architecture invariant:** no other crate reads an environment variable or knows a file name of
 //! the data directory.
@@ -14,6 +14,7 @@ mod data_dir;
 mod database;
 mod environment;
 mod error;
+mod plugins;
 mod profile;
 mod reference;
 mod settings;
@@ -24,6 +25,7 @@ pub use data_dir::DataDir;
 pub use database::Database;
 pub use environment::Environment;
 pub use error::ConfigError;
+pub use plugins::{PluginEntry, PluginSettings};
 pub use profile::{Profile, Profiles};
 pub use reference::reference_page;
 pub use settings::{LogLevel, Settings};

@@ -80,6 +80,10 @@ variables! {
         "What logins are signed with, at least 32 bytes: the same for all processes that share users.";
     RESOURCE_TYPES = "FORMATION_RESOURCE_TYPES_CONFIG", default "the built-in types only", Public,
         "The path of a JSON file that registers custom resource types, read once at start. Anything wrong with it is refused at once.";
+    PLUGIN_DIR = "FORMWORK_PLUGIN_DIR", default "`plugins` in the data directory", Public,
+        "Where plugins are installed, as `<name>/v<version>/<name>`; they win over those of the system, in `lib/formwork/plugins` beside the `bin` that holds the program.";
+    PLUGIN_CONFIG = "FORMWORK_PLUGIN_CONFIG", default "`$XDG_CONFIG_HOME/formwork/plugins.json`, if it is there", Public,
+        "The path of a JSON file that says what each plugin may have.";
     PURGE_DRY_RUN = "PURGE_DRY_RUN", default "`false`", Public,
         "`1` or `true`: `admin purge-secret-outputs` only says what it would remove, as with `--dry-run`.";
     LOG = "FORMWORK_LOG", default "`warn`", Public,
@@ -125,6 +129,21 @@ pub const FILES: &[FileEntry] = &[
         path: "$FORMWORK_DATA_DIR/agent.sock",
         mode: Some(0o600),
         doc: "The Unix socket on which the agent listens.",
+    },
+    FileEntry {
+        path: "$FORMWORK_DATA_DIR/plugins",
+        mode: None,
+        doc: "The user's plugins, unless `FORMWORK_PLUGIN_DIR` names another directory.",
+    },
+    FileEntry {
+        path: "$FORMWORK_DATA_DIR/plugin-cache",
+        mode: None,
+        doc: "What the schemas of plugins say; made anew when it is deleted.",
+    },
+    FileEntry {
+        path: "$XDG_CONFIG_HOME/formwork/plugins.json",
+        mode: None,
+        doc: "What each plugin may have: `{\"<name>\": {\"enabled\": …, \"environment\": [\"VARIABLE\", …], \"rateLimit\": …}}`.",
     },
     FileEntry {
         path: "$XDG_CONFIG_HOME/formwork/config.json",

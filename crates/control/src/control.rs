@@ -3,13 +3,15 @@
 use crate::formation::MaskedTemplates;
 use crate::target::TargetPlugin;
 use crate::{
-    ControlError, TypeCatalog, finish::Finisher, instance, logins::Logins, reading::Reading, turns::Turns,
+    ControlError, OutsideTypes, PluginTypes, TypeCatalog, finish::Finisher, instance, logins::Logins,
+    reading::Reading, turns::Turns,
 };
 use formwork_engine::{Clock, Engine, EngineOptions, Registry};
 use formwork_formation::Limits;
 use formwork_handler::CustomTypes;
-use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId, TARGET_TYPE};
+use formwork_model::{Catalog, InstanceKey, OperationId, OwnerId, ProjectId, TARGET_TYPE, TypeName};
 use formwork_platform::Platform;
+use formwork_plugin::ResourcePlugin;
 use formwork_store::{Reader, Store};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -63,7 +65,7 @@ impl Control {
         clock: Arc<dyn Clock>,
         options: ControlOptions,
     ) -> Result<Arc<Self>, ControlError> {
-        Self::open_with(store, key, clock, options, CustomTypes::default()).await
+        Self::open_with(store, key, clock, options, OutsideTypes::default()).await
     }
 
     /// Opens the use cases with types beside those of the platform.
@@ -75,12 +77,14 @@ impl Control {
         key: InstanceKey,
         clock: Arc<dyn Clock>,
         options: ControlOptions,
-        custom: CustomTypes,
+        outside: impl Into<OutsideTypes>,
     ) -> Result<Arc<Self>, ControlError> {
+        let OutsideTypes { custom, plugins } = outside.into();
         instance::claim(&*store, &key).await?;
         let platform = Platform::new(store.clone(), key.clone());
-        let registry = Arc::new(registry(&platform, &custom, &clock)?);
-        let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), custom));
+        let PluginTypes { catalog: declared, served } = plugins;
+        let registry = Arc::new(registry(&platform, &custom, served, &clock)?);
+        let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), custom, declared));
         let reader = store.reader();
         let hooks = Arc::new(Finisher { reader: reader.clone() });
         let engine =
@@ -140,6 +144,7 @@ impl Control {
 fn registry(
     platform: &Arc<Platform>,
     custom: &CustomTypes,
+    plugins: Vec<(Arc<dyn ResourcePlugin>, Vec<TypeName>)>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Registry, ControlError> {
     let clash = |clash: formwork_engine::Clash| {
@@ -152,6 +157,14 @@ fn registry(
     let now: formwork_handler::Now = Arc::new(move || clock.now());
     for (type_name, plugin) in custom.plugins(&now) {
         registry.register(plugin, [type_name]).map_err(clash)?;
+    }
+    for (plugin, types) in plugins {
+        for type_name in types {
+            // Whatever is wrong with a plugin is no reason not to start: the type stays with who has it.
+            if let Err(clash) = registry.register(plugin.clone(), [type_name]) {
+                tracing::warn!("{clash}, and the first goes on to");
+            }
+        }
     }
     Ok(registry)
 }

@@ -149,7 +149,7 @@ mod tests {
             scope: None,
             default_project: None,
         };
-        let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), CustomTypes::default()));
+        let catalog = Arc::new(TypeCatalog::new(Platform::catalog(), CustomTypes::default(), None));
         let record = AuditRecord {
             at: Timestamp(0),
             actor: "user_1".to_owned(),

@@ -58,6 +58,7 @@ pub use tokens::{NewToken, TokenRecord};
 pub use users::{Login, NewUser, UserView};
 
 pub(crate) use types::TypeCatalog;
+pub use types::{OutsideTypes, PluginTypes};
 
 pub use formwork_engine::{Clock, Discovered, Discoveries, Undiscovered};
 pub use formwork_handler::{CustomTypes, RegistrationError, Surroundings};

@@ -20,6 +20,7 @@ static FILES: &[(&str, &str)] = files! {
     "ext/bcrypt.pkl"
     "ext/crypto.pkl"
     "ext/random.pkl"
+    "ext/terraform.pkl"
     "extractor.pkl"
     "forma.pkl"
     "formae.pkl"

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use formwork_forma::{library, package};
+use formwork_forma::{library, package, tfvars};
 use pkl_core::{Evaluator, ModuleSource};
 
 fn evaluator() -> Evaluator {
@@ -68,4 +68,20 @@ fn the_package_is_read_from_the_program() {
     let module = ModuleSource::text(text);
     let output = evaluator().output_text(&module).unwrap();
     assert!(output.contains("Label = \"s\""), "{output}");
+}
+
+#[test]
+fn variables_of_terraform_are_an_object() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "region = \"eu\"\nsizes = [1, 2]\ntags = { team = \"red\" }\n";
+    std::fs::write(directory.path().join("prod env.tfvars"), text).unwrap();
+    let readers = Evaluator::builder().module_reader(package::PackageReader);
+    let evaluator = readers.resource_reader(tfvars::TfvarsReader::new(directory.path())).build();
+    let module = ModuleSource::text("import \"formae:/ext/terraform.pkl\"");
+    let value = |expression| evaluator.expression_text(&module, expression);
+    let whole = value("terraform.readTFVars(\"prod env.tfvars\")").unwrap();
+    assert_eq!(whole, "new Dynamic { region = \"eu\"; sizes { 1; 2 }; tags { team = \"red\" } }");
+    assert_eq!(value("terraform.readTFVars(\"prod env.tfvars\").tags.team").unwrap(), "red");
+    let error = value("terraform.readTFVars(\"other.tfvars\")").unwrap_err();
+    assert_eq!(error.message, "Cannot find resource `tfvars:other.tfvars`.");
 }

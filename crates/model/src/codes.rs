@@ -224,6 +224,8 @@ codes! {
         InvalidValue = "invalid-value",
         /// A resource type that does not exist.
         UnknownType = "unknown-type",
+        /// A resource type that can't be used now, since what serves it is broken.
+        TypeUnavailable = "type-unavailable",
         /// A reference to nothing.
         UnknownReference = "unknown-reference",
         /// A resource that refers to itself.

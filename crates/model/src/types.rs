@@ -30,6 +30,12 @@ pub trait TypeRules: Send + Sync {
         None
     }
 
+    /// Why nothing of the type can be declared now: what serves it is broken. Such a type may be one of which
+    /// nothing else is known, so that its properties are not checked.
+    fn unavailable(&self) -> Option<&str> {
+        None
+    }
+
     /// Checks what the schema cannot say. An expression may stand in place of any value at any
     /// depth; a check passes over what it cannot know yet.
     fn check(&self, properties: &Expr, context: &mut CheckContext<'_>) {

@@ -128,6 +128,8 @@ pub struct SourcePlace {
     pub column: u32,
     /// How many code points of the line are meant, at least one.
     pub width: u32,
+    /// The line and the column of the last code point that is meant.
+    pub end: (u32, u32),
     /// The line's text.
     pub text: String,
 }
@@ -139,6 +141,8 @@ pub struct TraceFrame {
     pub place: SourcePlace,
     /// The member that holds it, as `module#Class.member`.
     pub member: String,
+    /// What the place is shown as, if not as its URI and line.
+    pub link: Option<String>,
 }
 
 /// Why an evaluation failed.
@@ -159,11 +163,6 @@ impl Error {
     pub fn place(&self) -> Option<&SourcePlace> {
         self.trace.first().map(|frame| &frame.place)
     }
-
-    /// The innermost place outside of the standard library.
-    pub fn user_place(&self) -> Option<&SourcePlace> {
-        self.trace.iter().map(|frame| &frame.place).find(|place| !place.uri.starts_with("pkl:"))
-    }
 }
 
 /// The message block as the official evaluator prints it, without its heading: message, places, hint.
@@ -178,7 +177,10 @@ impl fmt::Display for Error {
             let indent = (place.column as usize).saturating_sub(1 + cut) + number.len() + 3;
             writeln!(f, "\n{number} | {text}")?;
             writeln!(f, "{}{}", " ".repeat(indent), "^".repeat(place.width as usize))?;
-            writeln!(f, "at {} ({}, line {number})", frame.member, place.uri)?;
+            match &frame.link {
+                Some(link) => writeln!(f, "at {} ({link})", frame.member)?,
+                None => writeln!(f, "at {} ({}, line {number})", frame.member, place.uri)?,
+            }
             if position == 0
                 && let Some(hint) = &self.hint
             {

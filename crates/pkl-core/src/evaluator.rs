@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::error::{Error, ErrorCode, Failure, SourcePlace, TraceFrame};
-use crate::host::{Dependencies, Limits, ModuleReader, ResourceReader};
+use crate::host::{Dependencies, Limits, ModuleReader, ResourceReader, TraceMode};
 use crate::reader::{
     Allowed, EnvReader, FileReader, LibraryReader, ModulePathReader, PropertyReader, Readers,
 };
@@ -14,8 +14,16 @@ use crate::session::Session;
 use crate::store::Store;
 use crate::vm::Vm;
 
-/// How much address space an evaluation's stack reserves; only what is used takes memory.
+/// How much address space an evaluation's stack reserves at most; only what is used takes memory.
 const STACK_SIZE: usize = if cfg!(debug_assertions) { 2 << 30 } else { 1 << 30 };
+
+/// Enough for programs that aren't made to nest. Without optimisation frames are of any size.
+const LEAST_STACK_SIZE: usize = if cfg!(debug_assertions) { STACK_SIZE } else { 128 << 20 };
+
+/// The size of the stack of an evaluation that may take so much memory: what it uses of the stack is memory too.
+fn stack_size(limits: &Limits) -> usize {
+    limits.memory.clamp(LEAST_STACK_SIZE, STACK_SIZE)
+}
 
 /// A module to evaluate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +67,8 @@ pub struct EvaluatorBuilder {
     dependencies: Option<Box<dyn Dependencies>>,
     limits: Limits,
     trace: Option<TraceSink>,
+    trace_mode: TraceMode,
+    kept: Option<Vec<u8>>,
 }
 
 impl EvaluatorBuilder {
@@ -149,6 +159,21 @@ impl EvaluatorBuilder {
         self
     }
 
+    /// How `trace` shows values; on one line each, if nothing is said.
+    #[must_use]
+    pub fn trace_mode(mut self, mode: TraceMode) -> Self {
+        self.trace_mode = mode;
+        self
+    }
+
+    /// Keeps syntax trees for later evaluations. `text` is what [`Evaluator::kept`] gave before; any other
+    /// text is as good as none.
+    #[must_use]
+    pub fn keep(mut self, text: Vec<u8>) -> Self {
+        self.kept = Some(text);
+        self
+    }
+
     /// The evaluator.
     pub fn build(mut self) -> Evaluator {
         // Modules ask for the property that names their format.
@@ -156,7 +181,7 @@ impl EvaluatorBuilder {
             self.resources.push(Box::new(PropertyReader::default()));
         }
         Evaluator {
-            store: Store::new(),
+            store: Store::new(self.kept),
             readers: Readers {
                 modules: self.modules,
                 resources: self.resources,
@@ -167,6 +192,7 @@ impl EvaluatorBuilder {
             },
             limits: self.limits,
             trace: self.trace,
+            trace_mode: self.trace_mode,
         }
     }
 }
@@ -186,6 +212,7 @@ pub struct Evaluator {
     readers: Readers,
     limits: Limits,
     trace: Option<TraceSink>,
+    trace_mode: TraceMode,
 }
 
 impl Evaluator {
@@ -200,7 +227,15 @@ impl Evaluator {
             dependencies: None,
             limits: Limits::default(),
             trace: None,
+            trace_mode: TraceMode::default(),
+            kept: None,
         }
+    }
+
+    /// The syntax trees of all modules so far, for [`EvaluatorBuilder::keep`], if those are kept and enough
+    /// was parsed anew to be worth it. A tree is used only for the very source that it was parsed from.
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        self.store.kept()
     }
 
     /// The module's value: its properties, without what `output` says about it.
@@ -281,7 +316,7 @@ impl Evaluator {
         thread::scope(|scope| {
             let evaluation = thread::Builder::new()
                 .name("pkl".to_owned())
-                .stack_size(STACK_SIZE)
+                .stack_size(stack_size(&self.limits))
                 .spawn_scoped(scope, || self.run(module, work));
             match evaluation.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(result)) => result,
@@ -307,7 +342,9 @@ impl Evaluator {
                 sink(line);
             }
         });
-        let mut vm = Vm::new(&self.store, &self.readers, self.limits.clone(), STACK_SIZE, trace);
+        let mut vm =
+            Vm::new(&self.store, &self.readers, self.limits.clone(), stack_size(&self.limits), trace);
+        vm.trace_mode = self.trace_mode;
         let loaded = match module {
             ModuleSource::Uri(uri) => vm.load_module(uri),
             ModuleSource::Text { uri, text } => self
@@ -332,6 +369,7 @@ pub(crate) fn resolve_error(store: &Store, failure: Failure) -> Error {
         .map(|frame| TraceFrame {
             place: source_place(store, frame.module, frame.span),
             member: frame.member.clone(),
+            link: None,
         })
         .collect();
     Error { code: failure.code, message: failure.message, hint: failure.hint, trace }
@@ -342,11 +380,15 @@ pub(crate) fn source_place(store: &Store, module: crate::ir::IrId, span: pkl_par
     let ir = store.module(module);
     let (line, column, text) = crate::store::line_of(ir, span.start);
     let inside = span.text(&ir.source).lines().next().unwrap_or_default().chars().count();
+    let last = span.text(&ir.source).char_indices().next_back().map_or(0, |(index, _)| index);
+    let (end_line, end_column, _) =
+        crate::store::line_of(ir, span.start.saturating_add(u32::try_from(last).unwrap_or(0)));
     SourcePlace {
         uri: Arc::clone(&ir.uri),
         line,
         column,
         width: u32::try_from(inside.max(1)).unwrap_or(u32::MAX),
+        end: (end_line, end_column),
         text: text.to_owned(),
     }
 }

@@ -94,8 +94,17 @@ impl<'r> Exporter<'r> {
 
     /// Whether the format has nothing for a value.
     fn check_value(&mut self, vm: &mut Vm<'_>, value: Value) -> Result<()> {
-        let Some(refusal) = &self.refusal else { return Ok(()) };
+        if self.refusal.is_none() {
+            return Ok(());
+        }
         let tree = without_members(vm, value)?;
+        self.check_value_as(vm, value, tree)
+    }
+
+    /// The same for a value that is rendered like another kind of value.
+    fn check_value_as(&mut self, vm: &mut Vm<'_>, value: Value, tree: Tree) -> Result<()> {
+        let Some(refusal) = &self.refusal else { return Ok(()) };
+        let is_listing = matches!(tree, Tree::Listing(_));
         let refused = match (refusal.render)(&tree) {
             // It is no document, which it may not be either.
             Some(error) if error.code == RenderErrorCode::UnsupportedDocument && !self.path.is_empty() => {
@@ -108,7 +117,11 @@ impl<'r> Exporter<'r> {
             return Ok(());
         }
         if let (true, Some((sentence, _))) = (has_members(value), error.message.split_once('\n')) {
-            error.message = format!("{sentence}\nValue: {}", vm.show_shallow(value)?);
+            let mut shown = vm.show_shallow(value)?;
+            if let (true, Some(body)) = (is_listing, shown.strip_prefix("new Dynamic")) {
+                shown = format!("new Listing{body}");
+            }
+            error.message = format!("{sentence}\nValue: {shown}");
             error.path.clear();
         }
         Err(self.refuse(vm, error)?)
@@ -135,10 +148,11 @@ impl<'r> Exporter<'r> {
     /// Whether a `Dynamic` with these members is refused.
     fn check_mixed(&mut self, vm: &mut Vm<'_>, object: ObjectId, listed: &[MemberKey]) -> Result<()> {
         let Some(format) = self.refusal.as_ref().and_then(|refusal| refusal.mixed) else { return Ok(()) };
-        let elements = listed.iter().filter(|key| matches!(key, MemberKey::Element(_))).count();
+        let shown = listed.iter().filter(|key| matches!(key, MemberKey::Element(_))).count();
         let marker = vm.store.symbol("_isXmlElement");
         let is_element = listed.iter().any(|key| matches!(key, MemberKey::Property(name) if *name == marker));
-        if elements == 0 || elements == listed.len() || is_element {
+        // Elements that are shown as entries count too.
+        if vm.element_count(object) == 0 || shown == listed.len() || is_element {
             return Ok(());
         }
         let shown = vm.show_shallow(Value::Object(object))?;
@@ -382,6 +396,11 @@ impl<'r> Exporter<'r> {
         if kind == ObjectKind::Dynamic {
             let keys: Vec<_> = listed.iter().map(|&(key, _)| key).collect();
             self.check_mixed(vm, object, &keys)?;
+            // One that has nothing but elements is rendered like a listing.
+            let is_listing = keys.iter().all(|key| matches!(key, MemberKey::Element(_))) && !keys.is_empty();
+            if self.refuses_lists && is_listing {
+                self.check_value_as(vm, Value::Object(object), Tree::Listing(Vec::new()))?;
+            }
         }
         for (key, place) in listed {
             let value = vm.force(object, place);

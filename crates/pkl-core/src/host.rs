@@ -81,6 +81,11 @@ pub trait ModuleReader: Send + Sync {
     fn list(&self, _uri: &str) -> Result<Vec<Listed>, ReadError> {
         Err(ReadError::NotGlobbable)
     }
+
+    /// The URI by which another reader has the very same module, if one does: both are one module.
+    fn other_uri(&self, _uri: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What a resource contains.
@@ -126,6 +131,16 @@ pub trait ResourceReader: Send + Sync {
     fn list(&self, _uri: &str) -> Result<Vec<Listed>, ReadError> {
         Err(ReadError::NotGlobbable)
     }
+}
+
+/// How `trace` shows values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceMode {
+    /// On one line each.
+    #[default]
+    Compact,
+    /// With a line for each member.
+    Pretty,
 }
 
 /// Bounds of one evaluation. Each that is reached is an error, never a crash.

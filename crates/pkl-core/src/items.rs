@@ -33,7 +33,8 @@ impl Session<'_, '_> {
                 MemberSource::Expr(expr) => ir.ast[expr].span,
                 _ => definition.span,
             };
-            let known = span != Span::default();
+            // What was spread has no code of its own.
+            let known = span != Span::default() && !matches!(definition.source, MemberSource::Given);
             let place = known.then(|| source_place(vm.store, definition.module, span));
             let source = if known { span.text(&ir.source).to_owned() } else { String::new() };
             Item { place, source, object, key, member }

@@ -4,9 +4,13 @@ mod builtin;
 mod glob;
 mod uri;
 
-pub use builtin::{EnvReader, FileReader, ModulePathReader, PropertyReader, file_path, percent_decode};
-pub(crate) use builtin::{LibraryReader, file_uri};
-pub(crate) use uri::{has_scheme, resolve, scheme};
+pub(crate) use builtin::LibraryReader;
+pub use builtin::{
+    EnvReader, FileReader, ModulePathReader, PropertyReader, file_path, file_uri, percent_decode,
+    percent_decode_strict,
+};
+pub use uri::scheme;
+pub(crate) use uri::{has_scheme, resolve};
 
 use std::time::Instant;
 
@@ -160,9 +164,9 @@ impl Readers {
             None => base.rsplit('/').next().unwrap_or_default(),
         };
         let mut prefix = String::from("../");
-        let mut previous = String::new();
         while let Some(candidate) = resolve(base, &format!("{prefix}{rest}")) {
-            if candidate == previous {
+            // There is nothing above the root.
+            if candidate.contains("/../") {
                 break;
             }
             if candidate != base
@@ -170,7 +174,6 @@ impl Readers {
             {
                 return Ok(candidate);
             }
-            previous = candidate;
             prefix.push_str("../");
         }
         let message = format!("Cannot find module `.../{rest}`.");
@@ -195,6 +198,11 @@ impl Readers {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("module", uri)));
         };
         reader.read(uri).map_err(|error| refused("module", uri, &error))
+    }
+
+    /// The URI by which another reader has the very same module, if one does.
+    pub(crate) fn other_uri(&self, uri: &str) -> Option<String> {
+        self.module_reader(uri)?.other_uri(uri)
     }
 
     /// The absolute form of a resource's URI as written in the module `base`.
@@ -239,6 +247,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
+        check_pattern("Module", pattern)?;
         let absolute = self.resolve_pattern(base, pattern, || no_relative(base, "import"))?;
         let Some(reader) = self.module_reader(&absolute) else {
             return Err(glob::refused(&absolute, &ReadError::NotGlobbable));
@@ -256,6 +265,7 @@ impl Readers {
         pattern: &str,
         deadline: Option<Instant>,
     ) -> Result<Vec<(String, String)>> {
+        check_pattern("Resource", pattern)?;
         // A pattern that stays relative has no scheme, and is told so.
         let absolute = self.resolve_pattern(base, pattern, || {
             Raised::new(ErrorCode::NotFound, "No resource reader is registered for scheme `null`.")
@@ -307,10 +317,26 @@ fn check_package(uri: &str, rest: &str) -> Result<()> {
     Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(hint))
 }
 
+/// Whether a pattern that names a place by itself is a URI: one that is relative is a path.
+fn check_pattern(what: &str, pattern: &str) -> Result<()> {
+    let Some(scheme) = scheme(pattern) else { return Ok(()) };
+    let is_hierarchical = pattern[scheme.len() + 1..].starts_with('/');
+    let path = pattern.split('#').next().unwrap_or(pattern);
+    if is_hierarchical && path.contains(['[', ']']) {
+        let message = format!("{what} URI `{pattern}` has invalid syntax.");
+        return Err(Raised::new(ErrorCode::InvalidUri, message).with_hint("Illegal character in path"));
+    }
+    if is_hierarchical { check_uri(what, pattern) } else { Ok(()) }
+}
+
 /// Whether a resource's absolute URI is one.
 fn check_syntax(uri: &str) -> Result<()> {
+    check_uri("Resource", uri)
+}
+
+fn check_uri(what: &str, uri: &str) -> Result<()> {
     let invalid = |why: &str| {
-        let message = format!("Resource URI `{uri}` has invalid syntax.");
+        let message = format!("{what} URI `{uri}` has invalid syntax.");
         Err(Raised::new(ErrorCode::InvalidUri, message).with_hint(why))
     };
     if uri.ends_with(':') && scheme(uri).is_some_and(|scheme| scheme.len() + 1 == uri.len()) {
@@ -318,6 +344,7 @@ fn check_syntax(uri: &str) -> Result<()> {
     }
     let illegal = |character: char| " {}|\\^<>\"`".contains(character) || character.is_control();
     match uri.find(illegal) {
+        Some(position) if uri[..position].contains('#') => invalid("Illegal character in fragment"),
         Some(position) if uri[..position].contains('/') => invalid("Illegal character in path"),
         Some(_) => invalid("Illegal character in opaque part"),
         None => Ok(()),

@@ -16,6 +16,9 @@ static MODULES: &[Module] = include!(concat!(env!("OUT_DIR"), "/stdlib.rs"));
 /// The names in the trees of the library.
 static NAMES: FixedNames = include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
+/// Tells programs apart that write trees down differently, or begin with other names.
+pub(crate) const FORM: u64 = include!(concat!(env!("OUT_DIR"), "/form.rs"));
+
 fn module(name: &str) -> Option<&'static Module> {
     let position = MODULES.binary_search_by_key(&name, |candidate| candidate.name).ok()?;
     Some(&MODULES[position])

@@ -1,9 +1,15 @@
 //! Modules that were read, parsed and lowered: shared by all evaluations of a host, never changed.
 
+mod trees;
+
 use elsa::sync::FrozenVec;
-use pkl_parser::ast::TypeId;
-use pkl_parser::{Interner, Origin, Symbol, check_expression, check_module, parse_expression, parse_module};
+use pkl_parser::ast::{self, TypeId};
+use pkl_parser::{
+    Diagnostic, Interner, Origin, Parsed, Symbol, check_expression, check_module, parse_expression,
+    parse_module,
+};
 use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::{ErrorCode, Failure, Raised};
@@ -13,12 +19,26 @@ use crate::ir::{
 };
 use crate::lower::{self, Arguments, Context, Numbers, Words};
 use crate::stdlib;
+use trees::{SourceHash, Trees};
 
 /// The URI of a host's expressions, of which each is a module.
 pub(crate) const EXPRESSION_URI: &str = "repl:text";
 
 /// A module's URI and text.
 type SourceKey = (Arc<str>, Arc<str>);
+
+/// From how many bytes of sources on it pays to write their trees down.
+const WORTH_KEEPING: usize = 32 << 10;
+
+/// Trees of earlier evaluations, and what this one adds to them.
+#[derive(Default)]
+struct Kept {
+    trees: Trees,
+    /// What the sources of the modules hash to.
+    hashes: Mutex<Vec<(IrId, SourceHash)>>,
+    /// How many bytes were parsed because there was no tree of them.
+    parsed: AtomicUsize,
+}
 
 /// What evaluations share.
 pub(crate) struct Store {
@@ -30,11 +50,15 @@ pub(crate) struct Store {
     known: Mutex<FxHashMap<SourceKey, IrId>>,
     base: OnceLock<IrId>,
     given: OnceLock<[Member; 4]>,
+    /// `None` if trees aren't kept.
+    kept: Option<Kept>,
 }
 
 impl Store {
-    pub(crate) fn new() -> Self {
+    /// A store without modules. If trees are kept, `text` holds those of earlier evaluations.
+    pub(crate) fn new(text: Option<Vec<u8>>) -> Self {
         let interner = Arc::new(Interner::starting_with(stdlib::fixed_names()));
+        let kept = text.map(|text| Kept { trees: Trees::read(text, &interner), ..Kept::default() });
         let words = Words::new(&interner);
         Self {
             interner,
@@ -44,7 +68,22 @@ impl Store {
             known: Mutex::default(),
             base: OnceLock::new(),
             given: OnceLock::new(),
+            kept,
         }
+    }
+
+    /// The trees for later evaluations, if they are kept and enough was parsed anew.
+    pub(crate) fn kept(&self) -> Option<Vec<u8>> {
+        let kept = self.kept.as_ref()?;
+        if kept.parsed.load(Ordering::Relaxed) < WORTH_KEEPING {
+            return None;
+        }
+        let hashes = kept.hashes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let modules = hashes.into_iter().map(|(id, source)| {
+            let module = self.module(id);
+            (source, &module.ast, &module.root)
+        });
+        kept.trees.continued(modules, &self.interner)
     }
 
     pub(crate) fn module(&self, id: IrId) -> &ModuleIr {
@@ -67,20 +106,39 @@ impl Store {
         if let Some(&id) = known.get(&key) {
             return Ok(self.module(id));
         }
-        let mut parsed = stdlib::tree(uri, &source).unwrap_or_else(|| parse_module(&source, &self.interner));
-        let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
-        if diagnostics.is_empty() && !uri.starts_with("pkl:") {
-            diagnostics = check_module(&source, &parsed, &self.interner, Origin::User);
-        }
+        let hash =
+            self.kept.as_ref().filter(|_| !uri.starts_with("pkl:")).map(|kept| (kept, trees::hash(&source)));
+        let (parsed, diagnostics) = match hash.as_ref().and_then(|(kept, hash)| kept.trees.find(hash)) {
+            Some(parsed) => (parsed, Vec::new()),
+            None => self.parse(uri, &source),
+        };
         let id = IrId(u32::try_from(self.modules.len()).expect("modules fill memory before they fill u32"));
         let module = lower::lower_module(id, uri, source, parsed, &self.interner, &self.numbers, &self.words);
         self.modules.push(Box::new(module));
         let Some(first) = diagnostics.first() else {
             known.insert(key, id);
+            if let Some((kept, hash)) = hash {
+                kept.hashes.lock().unwrap_or_else(PoisonError::into_inner).push((id, hash));
+            }
             return Ok(self.module(id));
         };
         let error = Raised::new(ErrorCode::Syntax, first.to_string()).locate(id, first.span);
         Err(error.leave(|| self.module(id).name.to_string()))
+    }
+
+    /// The tree of a source, and what is wrong with it.
+    fn parse(&self, uri: &str, source: &str) -> (Parsed<ast::Module>, Vec<Diagnostic>) {
+        let mut parsed = stdlib::tree(uri, source).unwrap_or_else(|| parse_module(source, &self.interner));
+        let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
+        if !uri.starts_with("pkl:") {
+            if diagnostics.is_empty() {
+                diagnostics = check_module(source, &parsed, &self.interner, Origin::User);
+            }
+            if let Some(kept) = &self.kept {
+                kept.parsed.fetch_add(source.len(), Ordering::Relaxed);
+            }
+        }
+        (parsed, diagnostics)
     }
 
     /// Parses and lowers an expression in the scope of a module.
@@ -92,14 +150,14 @@ impl Store {
             diagnostics = check_expression(text, &parsed, &self.interner);
         }
         let id = IrId(u32::try_from(self.modules.len()).expect("modules fill memory before they fill u32"));
-        let root = pkl_parser::ast::Module {
+        let root = ast::Module {
             span: pkl_parser::Span::default(),
             decl: None,
-            imports: pkl_parser::ast::List::EMPTY,
-            members: pkl_parser::ast::List::EMPTY,
+            imports: ast::List::EMPTY,
+            members: ast::List::EMPTY,
         };
         let expr = parsed.root;
-        let outline = pkl_parser::Parsed { ast: parsed.ast, root, diagnostics: Vec::new() };
+        let outline = Parsed { ast: parsed.ast, root, diagnostics: Vec::new() };
         let ir = lower::lower_module(
             id,
             EXPRESSION_URI,
@@ -200,7 +258,7 @@ impl Store {
     pub(crate) fn annotation_code<'a>(
         &self,
         module: &'a ModuleIr,
-        annotation: &pkl_parser::ast::Annotation,
+        annotation: &ast::Annotation,
         scope: &Arc<Scope>,
     ) -> &'a Code {
         let place = annotation.span.start;

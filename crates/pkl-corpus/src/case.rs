@@ -1,5 +1,7 @@
 //! Finding the cases of a corpus and reading their header comments.
 
+use crate::outcome::NoVerdict;
+use crate::packages::fill_cache;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +38,8 @@ pub struct Options {
     pub module_path: Vec<PathBuf>,
     /// Whether the `PklProject` above the program counts.
     pub project: bool,
+    /// The directory of the packages that are in the cache, below the case's directory.
+    pub packages: Option<PathBuf>,
     /// Why the expectation is deliberately not what the official binary says.
     pub ours: Option<String>,
 }
@@ -105,6 +109,20 @@ impl Case {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
+    /// A new cache that has the case's packages, if it has some.
+    ///
+    /// # Errors
+    /// They can't be written there.
+    pub fn cache(&self) -> Result<Option<tempfile::TempDir>, NoVerdict> {
+        let Some(packages) = &self.options.packages else { return Ok(None) };
+        let filled = || {
+            let cache = tempfile::tempdir()?;
+            fill_cache(&self.directory().join(packages), cache.path())?;
+            Ok(cache)
+        };
+        filled().map(Some).map_err(|error: std::io::Error| NoVerdict { reason: format!("packages: {error}") })
+    }
+
     /// The file of the expectation.
     pub fn expected_path(&self) -> PathBuf {
         self.path.with_extension("expected")
@@ -148,6 +166,7 @@ impl Options {
             "root" => self.root = Some(PathBuf::from(value)),
             "module-path" => self.module_path.extend(words().map(PathBuf::from)),
             "project" => self.project = true,
+            "packages" => self.packages = Some(PathBuf::from(value)),
             "ours" if value.is_empty() => return Err("say why"),
             "ours" => self.ours = Some(value.to_owned()),
             _ => return Err("unknown key"),

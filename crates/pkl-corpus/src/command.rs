@@ -4,6 +4,7 @@ use crate::case::{Case, CaseError, discover};
 use crate::expectation::Expectation;
 use crate::oracle::{Oracle, OracleError};
 use crate::outcome::{Engine, NoVerdict, evaluate};
+use crate::packages::fill_cache;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +16,11 @@ const CASES_FOR_ONE_OF_OURS: usize = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// A word of the command line means nothing.
-    #[error("usage: corpus bless | check [--oracle <path>] [<part of a name>…]")]
+    #[error("usage: corpus bless | check [--oracle <path>] [<part of a name>…] | hashes <packages>")]
     Usage,
+    /// Packages can't be read.
+    #[error("cannot read the packages: {0}")]
+    Packages(#[from] std::io::Error),
     /// A case can't be read.
     #[error(transparent)]
     Case(#[from] CaseError),
@@ -40,11 +44,18 @@ enum Task {
     Check,
 }
 
-/// Carries a command out: `bless` or `check`, with options, in the workspace `root`.
+/// Carries a command out: `bless` or `check`, with options, in the workspace `root`; or `hashes`, which prints
+/// what the metadata of the packages in a directory hash to.
 ///
 /// # Errors
 /// [`CommandError`], after each case that is not as it must be has been told on stderr.
 pub fn run(root: &Path, arguments: &[&str]) -> Result<(), CommandError> {
+    if let ["hashes", packages] = arguments {
+        for (package, hash) in fill_cache(Path::new(packages), tempfile::tempdir()?.path())? {
+            println!("{hash} {package}");
+        }
+        return Ok(());
+    }
     let (task, oracle, filters) = parse(arguments)?;
     let oracle = match oracle {
         Some(path) => Oracle::at(&path)?,

@@ -13,6 +13,7 @@ mod escape;
 mod expectation;
 mod oracle;
 mod outcome;
+mod packages;
 mod report;
 
 pub use case::{Case, CaseError, Options, Render, discover};
@@ -20,3 +21,4 @@ pub use command::{CommandError, run, verify};
 pub use expectation::{Expectation, ExpectationError};
 pub use oracle::{Oracle, OracleError, named_oracle};
 pub use outcome::{Engine, Failure, NoVerdict, Outcome, Place, Produced, evaluate};
+pub use packages::fill_cache;

@@ -135,7 +135,13 @@ impl Oracle {
     fn run(&self, case: &Case, render: &Render, files: &Path) -> Result<Output, NoVerdict> {
         let options = &case.options;
         let mut command = self.command(case.directory());
-        command.args(["eval", "--color", "never", "--no-cache"]);
+        command.args(["eval", "--color", "never"]);
+        // Of its own for each run: the binary removes what it can't read.
+        let cache = case.cache()?;
+        match &cache {
+            Some(cache) => command.arg("--cache-dir").arg(cache.path()),
+            None => command.arg("--no-cache"),
+        };
         command.envs(options.environment.iter().map(|(name, value)| (name, value)));
         for (name, value) in &options.properties {
             command.arg("--property").arg(format!("{name}={value}"));

@@ -77,13 +77,33 @@ pub enum MessageError {
     NoMessage(&'static str),
 }
 
-const DESCRIBE_MODULE: u64 = 0x2e;
-const DESCRIBE_RESOURCE: u64 = 0x30;
-const READ_RESOURCE: u64 = 0x26;
-const READ_MODULE: u64 = 0x28;
-const LIST_RESOURCES: u64 = 0x2a;
-const LIST_MODULES: u64 = 0x2c;
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Describe,
+    Read,
+    List,
+}
+
+/// The codes of requests. That of a response is its request's and one.
+const CODES: [(u64, Purpose, Kind); 6] = [
+    (0x26, Purpose::Read, Kind::Resource),
+    (0x28, Purpose::Read, Kind::Module),
+    (0x2a, Purpose::List, Kind::Resource),
+    (0x2c, Purpose::List, Kind::Module),
+    (0x2e, Purpose::Describe, Kind::Module),
+    (0x30, Purpose::Describe, Kind::Resource),
+];
 const CLOSE: u64 = 0x32;
+
+fn code_of(purpose: Purpose, kind: Kind) -> u64 {
+    let found = CODES.iter().find(|(_, of, about)| (*of, *about) == (purpose, kind));
+    found.expect("each request has a code").0
+}
+
+fn meaning_of(code: u64) -> Option<(Purpose, Kind)> {
+    CODES.iter().find(|(of, ..)| *of == code).map(|&(_, purpose, kind)| (purpose, kind))
+}
 
 /// The evaluator that asks: a reader's process belongs to one only.
 const EVALUATOR: i64 = 0;
@@ -91,12 +111,9 @@ const EVALUATOR: i64 = 0;
 impl Request {
     fn code(&self) -> u64 {
         match self {
-            Self::Describe { kind: Kind::Module, .. } => DESCRIBE_MODULE,
-            Self::Describe { kind: Kind::Resource, .. } => DESCRIBE_RESOURCE,
-            Self::Read { kind: Kind::Resource, .. } => READ_RESOURCE,
-            Self::Read { kind: Kind::Module, .. } => READ_MODULE,
-            Self::List { kind: Kind::Resource, .. } => LIST_RESOURCES,
-            Self::List { kind: Kind::Module, .. } => LIST_MODULES,
+            Self::Describe { kind, .. } => code_of(Purpose::Describe, *kind),
+            Self::Read { kind, .. } => code_of(Purpose::Read, *kind),
+            Self::List { kind, .. } => code_of(Purpose::List, *kind),
         }
     }
 
@@ -142,16 +159,19 @@ impl Response {
         };
         let (request, fields) = match self {
             Self::Described { kind, spec } => {
-                let code = if kind == Kind::Module { DESCRIBE_MODULE } else { DESCRIBE_RESOURCE };
                 let spec = spec.map(|spec| ("spec", spec.value(kind)));
-                (code, std::iter::once(("requestId", id.into())).chain(spec).collect())
+                let fields = std::iter::once(("requestId", id.into())).chain(spec).collect();
+                (code_of(Purpose::Describe, kind), fields)
             }
-            Self::Bytes(bytes) => (READ_RESOURCE, answer("contents", bytes.map(Value::Binary))),
-            Self::Text(text) => (READ_MODULE, answer("contents", text.map(Value::from))),
+            Self::Bytes(bytes) => {
+                (code_of(Purpose::Read, Kind::Resource), answer("contents", bytes.map(Value::Binary)))
+            }
+            Self::Text(text) => {
+                (code_of(Purpose::Read, Kind::Module), answer("contents", text.map(Value::from)))
+            }
             Self::Elements { kind, elements } => {
-                let code = if kind == Kind::Module { LIST_MODULES } else { LIST_RESOURCES };
                 let values = elements.map(|elements| elements.iter().map(element).collect::<Vec<_>>().into());
-                (code, answer("pathElements", values))
+                (code_of(Purpose::List, kind), answer("pathElements", values))
             }
         };
         write(request + 1, fields, output)
@@ -307,19 +327,18 @@ fn field<'a>(map: &'a Value, name: &str) -> Option<&'a Value> {
 /// It is no message of the protocol.
 pub(crate) fn read_request(input: &mut impl Read) -> Result<Option<ToReader>, MessageError> {
     let Some(mut message) = Message::read(input)? else { return Ok(None) };
-    let kind = match message.code {
-        CLOSE => return Ok(Some(ToReader::Close)),
-        DESCRIBE_MODULE | READ_MODULE | LIST_MODULES => Kind::Module,
-        DESCRIBE_RESOURCE | READ_RESOURCE | LIST_RESOURCES => Kind::Resource,
-        _ => return Err(MessageError::NoMessage("its code is none that a reader is sent")),
-    };
+    if message.code == CLOSE {
+        return Ok(Some(ToReader::Close));
+    }
+    let meaning = meaning_of(message.code);
+    let (purpose, kind) = meaning.ok_or(MessageError::NoMessage("its code is none that a reader is sent"))?;
     let id = message.id()?;
-    let request = match message.code {
-        DESCRIBE_MODULE | DESCRIBE_RESOURCE => {
+    let request = match purpose {
+        Purpose::Describe => {
             Request::Describe { kind, scheme: message.text("scheme", "it has no `scheme`")? }
         }
-        READ_MODULE | READ_RESOURCE => Request::Read { kind, uri: message.text("uri", "it has no `uri`")? },
-        _ => Request::List { kind, uri: message.text("uri", "it has no `uri`")? },
+        Purpose::Read => Request::Read { kind, uri: message.text("uri", "it has no `uri`")? },
+        Purpose::List => Request::List { kind, uri: message.text("uri", "it has no `uri`")? },
     };
     Ok(Some(ToReader::Request { id, request }))
 }
@@ -331,32 +350,28 @@ pub(crate) fn read_request(input: &mut impl Read) -> Result<Option<ToReader>, Me
 pub(crate) fn read_response(input: &mut impl Read) -> Result<Option<(i64, Response)>, MessageError> {
     let Some(mut message) = Message::read(input)? else { return Ok(None) };
     let id = message.id()?;
-    let request = message.code.checked_sub(1);
-    let kind = match request {
-        Some(DESCRIBE_MODULE | LIST_MODULES) => Kind::Module,
-        _ => Kind::Resource,
-    };
-    let response = match request {
-        Some(DESCRIBE_MODULE | DESCRIBE_RESOURCE) => {
+    let meaning = message.code.checked_sub(1).and_then(meaning_of);
+    let meaning = meaning.ok_or(MessageError::NoMessage("its code is none that a reader sends"))?;
+    let response = match meaning {
+        (Purpose::Describe, kind) => {
             let spec = message.take("spec").map(|spec| parse_spec(&spec)).transpose()?;
             Response::Described { kind, spec }
         }
-        Some(READ_RESOURCE) => {
+        (Purpose::Read, Kind::Resource) => {
             // Without contents, it is empty: as the official evaluator takes it.
             Response::Bytes(message.answer("contents", Vec::new(), |value| match value {
                 Value::Binary(bytes) => Some(bytes),
                 _ => None,
             })?)
         }
-        Some(READ_MODULE) => Response::Text(message.answer("contents", String::new(), text)?),
-        Some(LIST_MODULES | LIST_RESOURCES) => {
+        (Purpose::Read, Kind::Module) => Response::Text(message.answer("contents", String::new(), text)?),
+        (Purpose::List, kind) => {
             let elements = message.answer("pathElements", Vec::new(), |value| match value {
                 Value::Array(elements) => elements.iter().map(parse_element).collect(),
                 _ => None,
             })?;
             Response::Elements { kind, elements }
         }
-        _ => return Err(MessageError::NoMessage("its code is none that a reader sends")),
     };
     Ok(Some((id, response)))
 }

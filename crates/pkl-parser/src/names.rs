@@ -43,6 +43,16 @@ impl FixedNames {
         slots
     }
 
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
     /// The position of a name.
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
         for place in places(text, self.slots.len()) {

@@ -1,12 +1,12 @@
 //! Dependency notation (`@name/path`) in a project and in packages.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pkl_core::ErrorCode;
 use pkl_core::host::{Dependencies, ReadError};
+use pkl_core::reader::file_uri;
 
 use crate::error::{lockfile_error, read_error, told};
 use crate::lockfile::{LOCKFILE, Lockfile, Resolved};
@@ -44,15 +44,7 @@ impl Directory {
         if path.split('/').any(|part| part == "..") {
             return None;
         }
-        let mut uri = String::from("file://");
-        for byte in format!("{}{path}", self.0.display()).bytes() {
-            if byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=:@".contains(&byte) {
-                uri.push(char::from(byte));
-            } else {
-                write!(uri, "%{byte:02X}").expect("a string takes everything");
-            }
-        }
-        Some(uri)
+        file_uri(format!("{}{path}", self.0.display()).as_ref()).ok()
     }
 }
 
@@ -122,7 +114,7 @@ impl ProjectDependencies {
             return Ok(());
         }
         match lockfile.get(&id.canonical()) {
-            None => Err(lockfile_error::unresolved(&id)),
+            None => Err(lockfile_error::unresolved(&id.to_string())),
             Some(resolved) if resolved.id().version().precedence(id.version()).is_lt() => {
                 Err(lockfile_error::outdated(&project.file_uri, &id, resolved.id()))
             }
@@ -144,7 +136,7 @@ impl ProjectDependencies {
                 let root = self.project()?.directory().ok_or_else(ReadError::no_project)?;
                 Ok(Place::Project(Directory(normal(&root.join(path)))))
             }
-            None => Err(lockfile_error::unresolved(id)),
+            None => Err(lockfile_error::unresolved(&id.project_uri())),
         }
     }
 
@@ -152,10 +144,9 @@ impl ProjectDependencies {
     fn in_project(&self, project: &Project, name: &str) -> Result<String, ReadError> {
         let Some(declared) = project.dependencies.get(name) else {
             let message = format!(
-                "Cannot find a dependency named `{name}`, because it is not declared in the current project."
+                "Cannot find a dependency named `{name}`, because it is not declared in the current project.\n\nTo fix this, add it to the `dependencies` section of your `PklProject` file, and resolve your dependencies."
             );
-            let hint = "To fix this, add it to the `dependencies` section of your `PklProject` file, and resolve your dependencies.";
-            return Err(told(ErrorCode::NotFound, message, Some(hint)));
+            return Err(told(ErrorCode::NotFound, message, None));
         };
         let Some(id) = declared_id(declared) else {
             let message = format!("Dependency `{name}` is a project that does not declare a `package`.");
@@ -181,7 +172,7 @@ impl ProjectDependencies {
         }
         match self.lockfile()?.get(&id.canonical()) {
             Some(resolved) => Ok(format!("{}#", resolved.id().project_uri())),
-            None => Err(lockfile_error::unresolved(id)),
+            None => Err(lockfile_error::unresolved(&id.to_string())),
         }
     }
 }
@@ -199,23 +190,25 @@ impl Dependencies for ProjectDependencies {
                 let package = self.packages.package(&uri.id, uri.checksum.as_ref());
                 let package = package.map_err(|error| read_error(&error))?;
                 let found = in_package(&uri.id, &package, name)?;
-                Ok(match found.checksum {
-                    Some(hash) if !self.packages.is_mirrored(&found.id) => {
-                        format!("{}::sha256:{hash}#", found.id)
-                    }
-                    _ => format!("{}#", found.id),
-                })
+                // Checked here and not by its URI: one package has one URI, whoever names it.
+                if let Some(hash) = &found.checksum {
+                    self.packages.package(&found.id, Some(hash)).map_err(|error| read_error(&error))?;
+                }
+                Ok(format!("{}#", found.id))
             }
             PROJECT_PACKAGE => {
                 let id = of_package()?.id;
                 if let Some(project) = self.locals.get(&id.canonical())
                     && matches!(self.place(&id)?, Place::Project(_))
                 {
-                    return self.in_project(project, name);
+                    return match project.dependencies.get(name) {
+                        Some(_) => self.in_project(project, name),
+                        None => Err(undeclared(&id, name)),
+                    };
                 }
                 match self.place(&id)? {
                     Place::Package(package) => self.resolved(&in_package(&id, &package, name)?.id),
-                    Place::Project(_) => Err(lockfile_error::unresolved(&id)),
+                    Place::Project(_) => Err(lockfile_error::unresolved(&id.to_string())),
                 }
             }
             _ => {
@@ -237,12 +230,14 @@ impl Dependencies for Shared {
 
 /// What a name stands for that a package declares.
 fn in_package(id: &PackageId, package: &Package, name: &str) -> Result<PackageUri, ReadError> {
-    let Some(dependency) = package.dependencies.get(name) else {
-        let message =
-            format!("Cannot find dependency named `{name}`, because it was not declared in package `{id}`.");
-        return Err(told(ErrorCode::NotFound, message, None));
-    };
+    let dependency = package.dependencies.get(name).ok_or_else(|| undeclared(id, name))?;
     dependency.package().map_err(|error| ReadError::InvalidUri(error.to_string()))
+}
+
+fn undeclared(id: &PackageId, name: &str) -> ReadError {
+    let message =
+        format!("Cannot find dependency named `{name}`, because it was not declared in package `{id}`.");
+    told(ErrorCode::NotFound, message, None)
 }
 
 fn collect_locals(project: &Project, locals: &mut HashMap<CanonicalId, Project>) {

@@ -45,7 +45,7 @@ pub(crate) mod lockfile_error {
                 );
                 Err(told(ErrorCode::Unreadable, message, Some(&format!("Details: {reason}"))))
             }
-            Ok(Err(error)) => Err(told(ErrorCode::Unreadable, error.to_string(), Some(RECREATE))),
+            Ok(Err(error)) => Err(told(ErrorCode::Unreadable, format!("{error}\n\n{RECREATE}"), None)),
             Err(error) => {
                 let reason = match error.kind() {
                     io::ErrorKind::NotFound => format!("NoSuchFileException: {}", path.display()),
@@ -60,17 +60,16 @@ pub(crate) mod lockfile_error {
     }
 
     /// A package is missing in the file.
-    pub(crate) fn unresolved(id: &PackageId) -> ReadError {
-        let message = format!("Did not find a resolved dependency for package `{id}`.");
-        told(ErrorCode::NotFound, message, Some(RESOLVE))
+    pub(crate) fn unresolved(uri: &str) -> ReadError {
+        let message = format!("Did not find a resolved dependency for package `{uri}`.\n\n{RESOLVE}");
+        told(ErrorCode::NotFound, message, None)
     }
 
     /// The project asks for more than is in the file.
     pub(crate) fn outdated(project: &str, declared: &PackageId, resolved: &PackageId) -> ReadError {
         let message = format!(
-            "Project `{project}` declares a dependency on a package that is newer than what is declared in `PklProject.deps.json`."
+            "Project `{project}` declares a dependency on a package that is newer than what is declared in `PklProject.deps.json`.\n\nDeclared: `{declared}`\nResolved: `{resolved}`\n\n{RESOLVE}"
         );
-        let hint = format!("Declared: `{declared}`\nResolved: `{resolved}`\n\n{RESOLVE}");
-        told(ErrorCode::NotFound, message, Some(&hint))
+        told(ErrorCode::NotFound, message, None)
     }
 }

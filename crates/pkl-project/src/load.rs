@@ -23,9 +23,6 @@ pub enum LoadError {
     /// Its definition can't be evaluated.
     #[error("{0}")]
     Evaluation(#[from] Box<Error>),
-    /// It isn't one of `pkl:Project`.
-    #[error("Module `{0}` is no project: it must amend `pkl:Project`.")]
-    NoProject(String),
     /// Projects depend on each other.
     #[error("Local project dependencies cannot be circular.\n\nCycle:\n{}", drawn(.0))]
     Cycle(Vec<String>),
@@ -38,6 +35,15 @@ impl From<Error> for LoadError {
     fn from(error: Error) -> Self {
         Self::Evaluation(Box::new(error))
     }
+}
+
+/// A module that isn't one of `pkl:Project`.
+fn no_project(uri: &str, name: &str) -> Error {
+    let message = format!(
+        "Expected `output.value` of module `{uri}` to be of type `pkl.Project`, but got type `{name}`."
+    );
+    let hint = Some("Try adding `amends \"pkl:Project\"` to the module header.".to_owned());
+    Error { code: ErrorCode::TypeMismatch, message, hint, trace: Vec::new() }
 }
 
 fn drawn(cycle: &[String]) -> String {
@@ -79,7 +85,7 @@ impl Walk {
         let class = session.class_of(project)?;
         let uri = session.find_property(project, "projectFileUri")?;
         let Some(uri) = uri.filter(|_| &*class.module == "pkl.Project") else {
-            return Err(LoadError::NoProject(session.uri().to_owned()));
+            return Err(no_project(session.uri(), &class.module).into());
         };
         let file_uri: String = exported(session, uri)?;
         if let Some(start) = self.path.iter().position(|seen| *seen == file_uri) {

@@ -1,6 +1,7 @@
 //! What a `PklProject` says.
 
 use indexmap::IndexMap;
+use pkl_core::reader::file_path;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -72,13 +73,6 @@ impl Package {
 impl Project {
     /// The directory that it is in, if it is on this machine.
     pub fn directory(&self) -> Option<PathBuf> {
-        directory_of(&self.file_uri)
+        file_path(&self.file_uri)?.parent().map(PathBuf::from)
     }
-}
-
-/// The directory of a file that is known by its URI.
-pub(crate) fn directory_of(file_uri: &str) -> Option<PathBuf> {
-    let path = file_uri.strip_prefix("file:")?;
-    let path = path.strip_prefix("//").map_or(path, |rest| &rest[rest.find('/').unwrap_or(rest.len())..]);
-    PathBuf::from(crate::uri::decode(path)).parent().map(PathBuf::from)
 }

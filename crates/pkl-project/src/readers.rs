@@ -54,7 +54,7 @@ impl ProjectPackageReader {
 }
 
 /// A module's text.
-fn text(bytes: Vec<u8>) -> Result<String, ReadError> {
+pub(crate) fn text(bytes: Vec<u8>) -> Result<String, ReadError> {
     String::from_utf8(bytes).map_err(|error| ReadError::Failed(error.to_string()))
 }
 
@@ -108,6 +108,13 @@ fn found(read: Result<Vec<u8>, ReadError>) -> Result<Option<Resource>, ReadError
 impl ModuleReader for ProjectPackageReader {
     fn scheme(&self) -> &'static str {
         PROJECT_PACKAGE
+    }
+
+    fn other_uri(&self, uri: &str) -> Option<String> {
+        match self.open(uri).ok()? {
+            (Place::Project(directory), path) => directory.file_uri(&path),
+            (Place::Package(_), _) => None,
+        }
     }
 
     fn read(&self, uri: &str) -> Result<String, ReadError> {

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
+use pkl_core::reader::percent_decode;
+
 use crate::version::Version;
 
 /// The scheme of a package by itself.
@@ -180,26 +182,8 @@ impl AssetUri {
         if fragment.contains(is_illegal) {
             return Err(UriError::IllegalCharacter { part: "fragment" });
         }
-        Ok(Self { package, path: decode(fragment) })
+        Ok(Self { package, path: percent_decode(fragment) })
     }
-}
-
-/// A text without its escapes.
-pub(crate) fn decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut position = 0;
-    while let Some(&byte) = bytes.get(position) {
-        let escape = if byte == b'%' { text.get(position + 1..position + 3) } else { None };
-        if let Some(escaped) = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            decoded.push(escaped);
-            position += 3;
-        } else {
-            decoded.push(byte);
-            position += 1;
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
 }
 
 impl PackageId {

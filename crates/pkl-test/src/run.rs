@@ -1,5 +1,6 @@
 //! Test modules, evaluated.
 
+use pkl_core::reader::file_path;
 use pkl_core::{Error, Evaluator, Item, ModuleSource, Session};
 use pkl_data::render::pcf;
 use pkl_data::tree::{Member, Tree};
@@ -312,7 +313,10 @@ fn expected_examples(evaluator: &Evaluator, uri: &str, text: &str) -> Result<Vec
             }
             Ok(groups)
         }
-        None => Err(RunError::Expected { path: uri.strip_prefix("file://").unwrap_or(uri).to_owned() }),
+        None => {
+            let path = file_path(uri).map_or_else(|| uri.to_owned(), |path| path.display().to_string());
+            Err(RunError::Expected { path })
+        }
     }
 }
 

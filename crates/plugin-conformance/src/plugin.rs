@@ -4,8 +4,8 @@ use crate::cloud::wire::{Ask, Reply, What};
 use async_trait::async_trait;
 use formwork_model::{Json, TypeName};
 use formwork_plugin::{
-    CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, PluginError, ProgressResult,
-    ReadRequest, ReadResult, ResourcePlugin, StatusRequest, UpdateRequest,
+    CallContext, CreateRequest, DeleteRequest, ListRequest, ListResult, PluginError, PluginType,
+    ProgressResult, ReadRequest, ReadResult, ResourcePlugin, StatusRequest, UpdateRequest,
 };
 use std::path::PathBuf;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -16,12 +16,20 @@ use tokio::net::UnixStream;
 pub struct FakeCloudPlugin {
     namespace: String,
     socket: PathBuf,
+    types: Vec<PluginType>,
 }
 
 impl FakeCloudPlugin {
     /// A plugin for the cloud behind this socket, whose types begin with `namespace`.
     pub fn new(namespace: impl Into<String>, socket: impl Into<PathBuf>) -> Self {
-        Self { namespace: namespace.into(), socket: socket.into() }
+        Self { namespace: namespace.into(), socket: socket.into(), types: Vec::new() }
+    }
+
+    /// Says that it serves these types, as most are.
+    #[must_use]
+    pub fn serving(mut self, types: &[&str]) -> Self {
+        self.types.extend(types.iter().map(|name| PluginType::new(*name)));
+        self
     }
 
     async fn ask(
@@ -90,6 +98,10 @@ impl FakeCloudPlugin {
 impl ResourcePlugin for FakeCloudPlugin {
     fn namespace(&self) -> &str {
         &self.namespace
+    }
+
+    fn types(&self) -> Vec<PluginType> {
+        self.types.clone()
     }
 
     async fn create(

@@ -16,6 +16,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("formwork-planner", "plan_bench", "Planning"),
     ("formwork-store", "store_bench", "The store"),
     ("formwork-engine", "apply_bench", "Applying: wide, chain, memory, recovery"),
+    ("formwork-plugin-host", "process_bench", "Calls to the process of a plugin"),
 ];
 const RUNS: usize = 21;
 const RUNS_OF_DEPLOYS: usize = 5;

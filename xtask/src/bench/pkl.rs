@@ -23,81 +23,110 @@ const RESOURCES: usize = 10;
 /// A program, and what it is.
 struct Row {
     title: &'static str,
-    program: &'static str,
+    program: Program,
     bar: &'static str,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Program {
+    /// One that needs nothing else.
+    Alone(&'static str),
+    /// A forma of resources of the package that is made for the benchmark.
+    Against,
+    /// A forma of our own package, of so many resources.
+    Resources(usize),
+}
+
 const ROWS: &[Row] = &[
-    Row { title: "trivial module", program: "name = \"Dodo\"\n", bar: "≤ 6 ms, ≤ 20 MB" },
+    Row { title: "trivial module", program: Program::Alone("name = \"Dodo\"\n"), bar: "≤ 6 ms, ≤ 20 MB" },
     Row {
         title: "100,000 typed objects",
-        program: "class Bird {\n  name: String\n  age: Int(isPositive)\n  tags: List<String> = List(\"bird\")\n}\nbirds = IntSeq(1, 100000).map((i) -> new Bird { name = \"bird \\(i)\"; age = i }).toList()\n",
+        program: Program::Alone(
+            "class Bird {\n  name: String\n  age: Int(isPositive)\n  tags: List<String> = List(\"bird\")\n}\nbirds = IntSeq(1, 100000).map((i) -> new Bird { name = \"bird \\(i)\"; age = i }).toList()\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "`Mapping` of 100,000 entries",
-        program: "birds = new Mapping<String, Int> { for (i in IntSeq(1, 100000)) { [\"bird \\(i)\"] = i } }\n",
+        program: Program::Alone(
+            "birds = new Mapping<String, Int> { for (i in IntSeq(1, 100000)) { [\"bird \\(i)\"] = i } }\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "1,000 objects nested 20 deep",
-        program: "function nest(depth: Int, i: Int): Dynamic =\n  if (depth == 0) new Dynamic { value = i } else new Dynamic { inside = nest(depth - 1, i) }\nnests { for (i in IntSeq(1, 1000)) { nest(20, i) } }\n",
+        program: Program::Alone(
+            "function nest(depth: Int, i: Int): Dynamic =\n  if (depth == 0) new Dynamic { value = i } else new Dynamic { inside = nest(depth - 1, i) }\nnests { for (i in IntSeq(1, 1000)) { nest(20, i) } }\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "100,000 amendments of an object",
-        program: "class Bird { name: String = \"Dodo\"; age: Int = 1; twice: Int = age * 2 }\nbase: Bird = new {}\nbirds { for (i in IntSeq(1, 100000)) { (base) { age = i } } }\n",
+        program: Program::Alone(
+            "class Bird { name: String = \"Dodo\"; age: Int = 1; twice: Int = age * 2 }\nbase: Bird = new {}\nbirds { for (i in IntSeq(1, 100000)) { (base) { age = i } } }\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "200,000 string operations",
-        program: "lengths = IntSeq(1, 100000).fold(0, (sum, i) -> sum + \"bird \\(i)\".toUpperCase().replaceAll(\"BIRD\", \"egg\").length)\n",
+        program: Program::Alone(
+            "lengths = IntSeq(1, 100000).fold(0, (sum, i) -> sum + \"bird \\(i)\".toUpperCase().replaceAll(\"BIRD\", \"egg\").length)\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "fib(25)",
-        program: "function fib(n: Int): Int = if (n < 2) n else fib(n - 1) + fib(n - 2)\nresult = fib(25)\n",
+        program: Program::Alone(
+            "function fib(n: Int): Int = if (n < 2) n else fib(n - 1) + fib(n - 2)\nresult = fib(25)\n",
+        ),
         bar: "≥ 4×",
     },
     Row {
         title: "fib(30)",
-        program: "function fib(n: Int): Int = if (n < 2) n else fib(n - 1) + fib(n - 2)\nresult = fib(30)\n",
+        program: Program::Alone(
+            "function fib(n: Int): Int = if (n < 2) n else fib(n - 1) + fib(n - 2)\nresult = fib(30)\n",
+        ),
         bar: "≥ 0.5×",
     },
     Row {
         title: "100,000 appends to a string",
-        program: "result = IntSeq(1, 100000).fold(\"\", (text, i) -> text + \"x\").length\n",
+        program: Program::Alone("result = IntSeq(1, 100000).fold(\"\", (text, i) -> text + \"x\").length\n"),
         bar: "≤ 50 ms",
     },
     Row {
         title: "4,750 annotated properties of 250 modules, reflected",
-        program: "import \"pkl:reflect\"\nimport \"hints.pkl\"\nlocal modules = import*(\"schema/*.pkl\")\ntypes = modules.toMap().mapValues((_, it) ->\n  reflect.Module(it).classes.mapValues((_, type) ->\n    type.properties.mapValues((name, property) ->\n      \"\\(property.docComment ?? \"\") \\(property.annotations.filter((a) -> a is hints.FieldHint).map((a) -> a.required).join(\",\"))\")))\n",
+        program: Program::Alone(REFLECTED),
         bar: "≤ 75 ms",
     },
+    Row { title: "forma of 10 resources against 250 modules", program: Program::Against, bar: "≥ 10×" },
     Row {
-        title: "forma of 10 resources against 250 modules",
-        // Its imports and resources are written before it.
-        program: FORMA,
-        bar: "≥ 10×",
+        title: "forma of 1,000 resources, each with a reference",
+        program: Program::Resources(1000),
+        bar: "to 10,000 no worse than N log N",
     },
     Row {
         title: "forma of 10,000 resources, each with a reference",
-        program: LARGE,
+        program: Program::Resources(10_000),
         bar: "≤ 1 s, ≤ 400 MB; official ≤ 5 s",
     },
 ];
 
-/// A forma of our own package. What it amends and imports is written before it.
-const LARGE: &str = r#"local network = new net.Network { label = "network"; range = "10.0.0.0/8" }
+const REFLECTED: &str = "import \"pkl:reflect\"\nimport \"hints.pkl\"\nlocal modules = import*(\"schema/*.pkl\")\ntypes = modules.toMap().mapValues((_, it) ->\n  reflect.Module(it).classes.mapValues((_, type) ->\n    type.properties.mapValues((name, property) ->\n      \"\\(property.docComment ?? \"\") \\(property.annotations.filter((a) -> a is hints.FieldHint).map((a) -> a.required).join(\",\"))\")))\n";
+
+/// The beginning and the end of a forma of our own package. What it amends and imports is written before it.
+const NETWORK: [&str; 2] = [
+    r#"local network = new net.Network { label = "network"; range = "10.0.0.0/8" }
 forma {
   new formae.Stack { label = "stack" }
   new formae.Target { label = "target"; config = new net.Config { region = "north" } }
   network
-  for (i in IntSeq(1, 10000)) {
+  for (i in IntSeq(1, "#,
+    r#")) {
     new net.Subnet { label = "subnet\(i)"; networkId = network.res.networkId; range = "10.0.\(i).0/24" }
   }
 }
-"#;
+"#,
+];
 
 /// Its types. What they import is written before them.
 const NET: &str = r#"class Config {
@@ -138,25 +167,59 @@ pub(crate) fn run(write: bool) -> Result<(), TaskError> {
     let mut report = String::from(
         "| `eval -f json`, whole process, median | Formwork | official 0.30.2 | faster | memory | bar |\n|---|---|---|---|---|---|\n",
     );
+    // What both take to start.
+    let mut start = (Duration::ZERO, Duration::ZERO);
+    let mut formae = Vec::new();
     for (number, row) in ROWS.iter().enumerate() {
         eprintln!("xtask: {}", row.title);
         let name = format!("row{number}.pkl");
         write_file(&directory.path().join(&name), &program(row))?;
-        let (mine, official) = compare(&ours, oracle.binary(), directory.path(), &name)?;
-        let ratio = official.time.as_secs_f64() / mine.time.as_secs_f64();
-        let _ = writeln!(
-            report,
-            "| {} | {} | {} | {ratio:.1}× | {}, {} | {} |",
-            row.title,
-            millis(mine.time),
-            millis(official.time),
-            megabytes(mine.memory),
-            megabytes(official.memory),
-            row.bar
-        );
+        let measure = |flags| compare(&ours, oracle.binary(), directory.path(), &name, flags);
+        let (mine, official) = measure(&["--no-cache"])?;
+        if let Program::Resources(count) = row.program {
+            formae.push((count, mine.time.saturating_sub(start.0), official.time.saturating_sub(start.1)));
+        }
+        if number == 0 {
+            start = (mine.time, official.time);
+        }
+        line(&mut report, row.title, &mine, &official, row.bar);
+        if row.program == Program::Alone(REFLECTED) {
+            let (mine, official) = measure(&[])?;
+            line(
+                &mut report,
+                "the same, with the syntax trees of an earlier command",
+                &mine,
+                &official,
+                "≤ 25 ms",
+            );
+        }
     }
+    report.push_str(&slope(&formae));
     print!("{report}");
     if write { insert_between(BEGIN, END, &report) } else { Ok(()) }
+}
+
+/// A row of the table.
+fn line(report: &mut String, title: &str, mine: &Cost, official: &Cost, bar: &str) {
+    let ratio = official.time.as_secs_f64() / mine.time.as_secs_f64();
+    let (time, other) = (millis(mine.time), millis(official.time));
+    let (memory, others) = (megabytes(mine.memory), megabytes(official.memory));
+    let _ = writeln!(report, "| {title} | {time} | {other} | {ratio:.1}× | {memory}, {others} | {bar} |");
+}
+
+/// How time grows with resources, from the first to the last of the formae.
+fn slope(formae: &[(usize, Duration, Duration)]) -> String {
+    let [(few, our_few, their_few), .., (many, our_many, their_many)] = formae else { return String::new() };
+    let times = |few: &Duration, many: &Duration| many.as_secs_f64() / few.as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "there are thousands of them")]
+    let (few, many) = (*few as f64, *many as f64);
+    let linearithmic = many * many.ln() / (few * few.ln());
+    format!(
+        "\nFrom {few} to {many} resources the time beyond that of a trivial module grows {:.1}-fold with Formwork, \
+         {:.1}-fold with the official evaluator. N log N would be {linearithmic:.1}-fold.\n",
+        times(our_few, our_many),
+        times(their_few, their_many),
+    )
 }
 
 /// What an evaluation takes.
@@ -167,10 +230,16 @@ struct Cost {
     memory: u64,
 }
 
-/// The costs of both, run in turns.
-fn compare(ours: &Path, official: &Path, directory: &Path, name: &str) -> Result<(Cost, Cost), TaskError> {
+/// The costs of both, run in turns; ours with further flags.
+fn compare(
+    ours: &Path,
+    official: &Path,
+    directory: &Path,
+    name: &str,
+    flags: &[&str],
+) -> Result<(Cost, Cost), TaskError> {
     let arguments = ["eval", "-f", "json", name];
-    let mine = [&["pkl"][..], &arguments].concat();
+    let mine = [&["pkl"][..], &arguments, flags].concat();
     let (expected, first) = run_in(official, &arguments, directory, directory)?;
     let (given, _) = run_in(ours, &mine, directory, directory)?;
     if given != expected {
@@ -222,15 +291,19 @@ fn megabytes(bytes: u64) -> String {
 }
 
 fn program(row: &Row) -> String {
-    if row.program == LARGE {
-        let package = package();
-        return format!(
-            "amends \"{package}/forma.pkl\"\nimport \"{package}/formae.pkl\"\nimport \"net.pkl\"\n{LARGE}"
-        );
+    match row.program {
+        Program::Alone(text) => text.to_owned(),
+        Program::Against => forma_against_modules(),
+        Program::Resources(count) => {
+            let (package, [before, after]) = (package(), NETWORK);
+            format!(
+                "amends \"{package}/forma.pkl\"\nimport \"{package}/formae.pkl\"\nimport \"net.pkl\"\n{before}{count}{after}"
+            )
+        }
     }
-    if row.program != FORMA {
-        return row.program.to_owned();
-    }
+}
+
+fn forma_against_modules() -> String {
     let chosen = (0..MODULES).step_by(MODULES / RESOURCES);
     let mut text = String::from("import \"pkl:reflect\"\nimport \"hints.pkl\"\n");
     for module in chosen.clone() {

@@ -3,6 +3,7 @@
 mod files;
 mod formation;
 mod pkl;
+mod plugin;
 mod resource;
 mod spelling;
 mod subjects;
@@ -19,6 +20,7 @@ pub(crate) use pkl::{
     Assignment, ExternalReader, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports,
     PklPackage, PklProject, PklProjects, PklReports, PklResolve, PklTest, TraceMode,
 };
+pub(crate) use plugin::{Plugin, PluginInfo, PluginList};
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
 pub(crate) use user::{AttachUserPolicies, CreateUser, Credentials, ListAuditEntries, Role, UserId};
@@ -193,6 +195,9 @@ pub(crate) enum Static {
     /// Run, stop or look at the process that serves the data directory
     #[command(subcommand)]
     Agent(Agent),
+    /// Look at the plugins of this machine
+    #[command(subcommand)]
+    Plugin(Plugin),
     /// Explain an error code
     Explain(Explain),
     /// Print the JSON Schema of templates, for editors
@@ -465,6 +470,7 @@ const NOT_SOAT: &[&str] = &[
     "graph",
     "list-formation-revisions",
     "pkl",
+    "plugin",
 ];
 
 /// Parses a command line.

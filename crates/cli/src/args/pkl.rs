@@ -22,7 +22,8 @@ pub(crate) enum Pkl {
     Project(PklProjects),
     /// Download packages into the package cache
     DownloadPackage(Box<PklDownload>),
-    /// Answer another evaluator's reads of `libext:` and imports of `formae:`, as its external reader
+    /// Answer another evaluator's reads of `libext:` and `tfvars:`, and imports of `formae:`, as its external
+    /// reader
     Reader,
 }
 
@@ -180,8 +181,8 @@ pub(crate) struct PklHost {
     /// The directory that relative paths are in
     #[arg(short, long, value_name = "DIRECTORY")]
     pub(crate) working_dir: Option<PathBuf>,
-    /// Directories in which `modulepath:` URIs are searched
-    #[arg(long, value_name = "DIRECTORIES", value_delimiter = ':')]
+    /// Directories and archives in which `modulepath:` URIs are searched
+    #[arg(long, value_name = "PATHS", value_delimiter = ':')]
     pub(crate) module_path: Vec<PathBuf>,
     /// An external property, read as `prop:NAME` (repeatable)
     #[arg(short, long, value_name = "NAME=VALUE", value_parser = assignment, allow_hyphen_values = true)]
@@ -213,8 +214,8 @@ pub(crate) struct PklHost {
     /// Say where packages come from
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// How `trace` prints
-    #[arg(long, value_enum, value_name = "STYLE", hide = true)]
+    /// How `trace` prints values
+    #[arg(long, value_enum, value_name = "STYLE")]
     pub(crate) trace_mode: Option<TraceMode>,
     /// A process that reads the modules of a scheme (repeatable)
     #[arg(long, value_name = "SCHEME=COMMAND", value_parser = external_reader)]
@@ -225,16 +226,9 @@ pub(crate) struct PklHost {
     /// Take `formae` packages from where their URIs say instead of from this program
     #[arg(long)]
     pub(crate) no_mirror: bool,
-    // Taken so that it can be refused by name.
-    #[arg(long, hide = true)]
-    settings: Option<String>,
-}
-
-impl PklHost {
-    /// The first flag that the official command line has and this one refuses.
-    pub(crate) fn refused(&self) -> Option<&'static str> {
-        self.settings.as_ref().map(|_| "--settings")
-    }
+    /// The module of a person's settings [default: `~/.pkl/settings.pkl`, if it is there]
+    #[arg(long, value_name = "MODULE")]
+    pub(crate) settings: Option<String>,
 }
 
 /// How `trace` prints.
@@ -297,9 +291,7 @@ pub(crate) struct ExternalReader {
 /// Parses `SCHEME=COMMAND`, whose words are as a shell's.
 fn external_reader(text: &str) -> Result<ExternalReader, String> {
     let (scheme, command) = text.split_once('=').ok_or("a reader is written `SCHEME=COMMAND`")?;
-    let starts = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
-    let goes_on = |next: char| next.is_ascii_alphanumeric() || matches!(next, '+' | '-' | '.');
-    if !starts || !scheme.chars().all(goes_on) {
+    if pkl_core::reader::scheme(&format!("{scheme}:")).is_none() {
         return Err(format!("`{scheme}` is no scheme of URIs"));
     }
     let words = shlex::split(command).ok_or("the command has a quote that does not end")?;

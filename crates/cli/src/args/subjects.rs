@@ -118,7 +118,16 @@ const SUBJECTS: [Subject; 11] = [
     },
     Subject {
         heading: "This program",
-        commands: &["agent", "admin", "configure", "explain", "pkl", "completions", "list-commands"],
+        commands: &[
+            "agent",
+            "admin",
+            "plugin",
+            "configure",
+            "explain",
+            "pkl",
+            "completions",
+            "list-commands",
+        ],
         types: &[],
     },
 ];

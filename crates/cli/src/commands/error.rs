@@ -56,6 +56,9 @@ pub(crate) enum CommandError {
     /// No page for a code.
     #[error("there is no code `{code}`")]
     UnknownCode { code: String, near: Option<String> },
+    /// No such plugin.
+    #[error("no plugin `{name}` is installed")]
+    UnknownPlugin { name: String, near: Option<String> },
     /// Stdout can't be written.
     #[error("cannot write the answer")]
     Output(#[from] io::Error),
@@ -112,6 +115,10 @@ impl CommandError {
             Self::Session(error) => error.hint(),
             Self::Pkl(error) => error.hint().map(str::to_owned),
             Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::UnknownPlugin { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::UnknownPlugin { near: None, .. } => {
+                Some("`formwork plugin list` lists those that are".to_owned())
+            }
             Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
             Self::NoFile { .. } => Some("`--path -` reads standard input to its end".to_owned()),
             Self::Exists { .. } => Some("`--force` overwrites it".to_owned()),

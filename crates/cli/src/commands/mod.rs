@@ -13,6 +13,7 @@ mod files;
 mod formation;
 mod graph;
 pub(crate) mod pkl;
+mod plugin;
 mod request;
 mod resource;
 mod revisions;
@@ -44,6 +45,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
     let outcome = runtime.block_on(async {
         match command {
             Command::Static(Static::Agent(command)) => agent::run(&global, command).await,
+            Command::Static(Static::Plugin(command)) => plugin::run(command).await,
             command => {
                 let session = Session::connect(&global, need(&command)).await?;
                 let outcome = dispatch(&session, command).await;
@@ -161,6 +163,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Static::ListAuditEntries(arguments) => users::audit(session, &arguments).await,
         Static::Graph(arguments) => graph::run(session, &arguments).await,
         Static::Agent(_)
+        | Static::Plugin(_)
         | Static::Configure(_)
         | Static::Explain(_)
         | Static::Completions(_)

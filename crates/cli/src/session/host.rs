@@ -2,14 +2,15 @@
 
 use super::interrupt::StopRequest;
 use super::lock::{DataLock, Holder};
-use super::{Need, SessionError, log, stores};
+use super::{Need, SessionError, log, plugins, stores};
 use crate::ui::say;
 use formwork_api::Client;
 use formwork_config::{Database, Environment, Settings};
-use formwork_control::{Control, ControlOptions, CustomTypes, Surroundings};
+use formwork_control::{Control, ControlOptions, CustomTypes, OutsideTypes, Surroundings};
 use formwork_engine::{EngineOptions, SystemClock};
 use formwork_model::{Catalog as _, InstanceKey, OperationId, OwnerId, Secret, WireCode};
 use formwork_platform::Platform;
+use formwork_plugin_host::Plugins;
 use formwork_server::{Exposure, Listeners, ServerOptions, Shutdown};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,7 @@ pub(crate) struct Host {
     /// The administrator's.
     token: Secret<String>,
     server: Mutex<Option<Serving>>,
+    plugins: Arc<Plugins>,
     /// Given up last.
     lock: Option<DataLock>,
 }
@@ -75,14 +77,14 @@ impl Host {
 
     /// Serves nobody but this command, and keeps nothing.
     async fn nowhere(settings: &Settings) -> Result<Self, SessionError> {
-        let types = custom_types(settings)?;
+        let (plugins, types) = outside_types(custom_types(settings)?, settings).await?;
         let owner = OwnerId::from(format!("{}@nowhere", std::process::id()));
         let (store, key) = (stores::nowhere(), InstanceKey::generate());
         let control = Control::open_with(store, key, Arc::new(SystemClock), options(owner), types).await?;
         let token = Secret::new(formwork_secret::hex(&formwork_secret::random_bytes::<32>()));
         control.admin_token(&token, "nowhere").await?;
         let client = in_process(&control, token.clone());
-        Ok(Self { control, client, token, server: Mutex::new(None), lock: None })
+        Ok(Self { control, client, token, server: Mutex::new(None), plugins, lock: None })
     }
 
     async fn serve(
@@ -91,11 +93,12 @@ impl Host {
         listen: Option<SocketAddr>,
     ) -> Result<Option<Self>, SessionError> {
         log::install(settings.log);
-        let types = custom_types(settings)?;
+        let custom = custom_types(settings)?;
         settings.data_dir.prepare().map_err(SessionError::Config)?;
         let path = settings.data_dir.agent_lock();
         let taken = DataLock::take(&path, holder).map_err(|source| SessionError::Lock { path, source })?;
         let Ok(lock) = taken else { return Ok(None) };
+        let (plugins, types) = outside_types(custom, settings).await?;
         let store = stores::open(settings).await?;
         let key = stores::instance_key(settings, &*store).await?;
         let owner = lock.holder.owner();
@@ -112,7 +115,7 @@ impl Host {
         }
         let server = Serving::start(&control, listeners, settings);
         let client = in_process(&control, token.clone());
-        Ok(Some(Self { control, client, token, server: Mutex::new(Some(server)), lock: Some(lock) }))
+        Ok(Some(Self { control, client, token, server: Mutex::new(Some(server)), plugins, lock: Some(lock) }))
     }
 
     /// Takes over what a dead process left unfinished, and says so. `wait`: until it is finished, as the
@@ -217,6 +220,7 @@ impl Host {
             Some(server) => server.stop().await,
             None => self.control.shutdown(GRACE).await,
         }
+        self.plugins.stop().await;
     }
 }
 
@@ -269,6 +273,16 @@ async fn prepare_users(control: &Control, settings: &Settings, resident: bool) -
 async fn recover(control: &Control, holder: Option<&Holder>) -> Result<Vec<OperationId>, SessionError> {
     let is_dead = |owner: &OwnerId| holder.is_some_and(|holder| holder.succeeds(owner));
     Ok(control.recover(&is_dead).await?)
+}
+
+/// What is served outside of this process: the types that the operator registered, and those of plugins.
+async fn outside_types(
+    custom: CustomTypes,
+    settings: &Settings,
+) -> Result<(Arc<Plugins>, OutsideTypes), SessionError> {
+    let plugins = plugins::load(&settings.data_dir).await?;
+    let types = OutsideTypes { custom, plugins: plugins::types(&plugins) };
+    Ok((plugins, types))
 }
 
 /// The types that the operator registered.

@@ -6,6 +6,7 @@ mod host;
 mod interrupt;
 mod lock;
 mod log;
+pub(crate) mod plugins;
 mod site;
 mod stores;
 

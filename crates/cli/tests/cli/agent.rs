@@ -128,6 +128,7 @@ fn reading_where_nothing_is_stored_creates_nothing() {
         "plan-formation --template-file a.yaml",
         "graph --template-file a.yaml",
         "explain",
+        "plugin list",
         "completions bash",
         "list-commands",
     ] {

@@ -20,6 +20,7 @@ mod language;
 mod parameters;
 mod pkl;
 mod pkl_formae;
+mod pkl_host;
 mod pkl_package;
 mod pkl_project;
 mod pkl_readers;

@@ -83,7 +83,7 @@ fn four_files_are_written_for_each_package() {
     }
     let archive = fs::read(home.path().join(format!("{birds}.zip"))).expect("written");
     let files: Vec<String> = entries(archive.clone()).into_keys().collect();
-    assert_eq!(files, ["/bird.pkl", "/data.txt", "/sub/a.pkl"]);
+    assert_eq!(files, ["/bird.pkl", "/data.txt", "/sub/.hidden/b.pkl", "/sub/a.pkl"]);
     package(&home, &["--skip-publish-check", "birds", "fruit", "--output-path", "again/%{name}"]).ok();
     let again = fs::read(home.path().join("again/birds/birds@1.2.3-rc.1+b.zip")).expect("written");
     assert_eq!(again, archive, "the same project gives the same bytes");

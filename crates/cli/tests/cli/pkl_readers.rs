@@ -58,6 +58,30 @@ fn the_official_evaluator_calls_functions_of_the_binary() {
 }
 
 #[test]
+fn the_official_evaluator_reads_variables_of_terraform() {
+    let Some(official) = oracle() else { return };
+    let home = Home::new();
+    library(&home);
+    fs::create_dir(home.path().join("env")).expect("made");
+    home.write("env/prod.tfvars", "region = \"eu\"\nsizes = [1, 2.5]\nnested = { \"a b\" = null }\n");
+    home.write("a.pkl", "import \"ext/terraform.pkl\"\nall = terraform.readTFVars(\"env/prod.tfvars\")\n");
+    let ours = eval(&home, &[]).ok().stdout;
+    let flag = format!("tfvars={}", reader());
+    let ran = Command::new(official)
+        .args(["eval", "a.pkl", "--external-resource-reader", &flag])
+        .current_dir(home.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), ours, "{}", String::from_utf8_lossy(&ran.stderr));
+    home.write("a.pkl", "import \"ext/terraform.pkl\"\nall = terraform.readTFVars(\"../secret.tfvars\")\n");
+    assert!(eval(&home, &[]).exits(1).stderr.contains("must not lead out of it"));
+    home.write("env/prod.tfvars", "region = var.other\n");
+    home.write("a.pkl", "import \"ext/terraform.pkl\"\nall = terraform.readTFVars(\"env/prod.tfvars\")\n");
+    let told = eval(&home, &[]).exits(1).stderr;
+    assert!(told.contains("`env/prod.tfvars`: `region` has a reference, not a literal."), "{told}");
+}
+
+#[test]
 fn the_official_evaluator_imports_modules_of_the_binary() {
     let Some(official) = oracle() else { return };
     let home = Home::new();

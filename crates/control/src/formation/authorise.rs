@@ -57,7 +57,7 @@ impl Control {
         // The id of what a handler makes is whatever the handler says.
         let makes = |step: &&Step| {
             matches!(step.action, Action::Create | Action::Replace)
-                && !self.catalog.is_custom(&step.type_name)
+                && !self.catalog.is_outside(&step.type_name)
         };
         let steps = &ready.plan.steps;
         let mut asking = Asking {

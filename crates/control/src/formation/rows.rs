@@ -25,9 +25,9 @@ impl Control {
         if live.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let is_custom =
-            |row: &Row| row.current.as_ref().is_some_and(|object| self.catalog.is_custom(&object.type_name));
-        let takes_handlers = live.iter().any(is_custom);
+        let is_outside =
+            |row: &Row| row.current.as_ref().is_some_and(|object| self.catalog.is_outside(&object.type_name));
+        let goes_outside = live.iter().any(is_outside);
         let request = ObserveRequest {
             project: project.clone(),
             actor: p.actor.clone(),
@@ -35,7 +35,7 @@ impl Control {
             targets: all.iter().filter(|row| row.type_name.as_str() == TARGET_TYPE).cloned().collect(),
             types: self.catalog.clone(),
         };
-        if takes_handlers {
+        if goes_outside {
             let visit = self.turns.enter(&p.owner)?;
             return Ok(visit.look(self.engine.observe(request)).await);
         }

@@ -84,7 +84,7 @@ impl Control {
         found.extend(taken_from_the_project(&desired));
         let takes_handlers = desired.stacks.iter().flat_map(|stack| &stack.resources).any(|resource| {
             let rules = self.catalog.get(&resource.type_name);
-            self.catalog.is_custom(&resource.type_name)
+            self.catalog.is_outside(&resource.type_name)
                 && rules.is_some_and(|rules| rules.capabilities().validate)
         });
         if takes_handlers && !self.may_call_handlers(p).await? {

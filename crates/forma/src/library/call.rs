@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::CallError;
+use pkl_core::reader::percent_decode_strict;
 
 /// A function with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl Call {
         let mut arguments = BTreeMap::new();
         for argument in query.split('&').filter(|argument| !argument.is_empty()) {
             let (name, value) = argument.split_once('=')?;
-            arguments.insert(decoded(name)?, decoded(value)?);
+            arguments.insert(percent_decode_strict(name)?, percent_decode_strict(value)?);
         }
         Some(Self { library: library.to_owned(), function: function.to_owned(), arguments })
     }
@@ -60,23 +61,6 @@ impl Call {
             }
         }
     }
-}
-
-/// A text in which `%` and two digits stand for bytes.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte == b'%' {
-            let digits = after.get(..2)?;
-            bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

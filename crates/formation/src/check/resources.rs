@@ -87,7 +87,11 @@ impl Checker<'_> {
             return None;
         };
         if let Some(info) = self.types.get(&TypeName::from(name.as_str())) {
-            return Some(info);
+            let Some(why) = info.rules.unavailable() else { return Some(info) };
+            let message = format!("`{name}` cannot be used now: {why}");
+            let span = declared.map(Item::span).unwrap_or_default();
+            self.error(span, DiagnosticCode::TypeUnavailable, path.key("type"), message);
+            return None;
         }
         let names = self.types.names();
         let list = names.iter().map(TypeName::as_str).collect::<Vec<_>>().join(", ");

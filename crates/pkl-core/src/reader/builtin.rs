@@ -101,28 +101,51 @@ pub fn file_path(uri: &str) -> Option<PathBuf> {
 }
 
 /// A part of a URI without its escapes. What is no escape stands for itself.
+///
+/// ```
+/// use pkl_core::reader::percent_decode;
+///
+/// assert_eq!(percent_decode("two%20birds"), "two birds");
+/// assert_eq!(percent_decode("100% of %zz"), "100% of %zz");
+/// ```
 pub fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut position = 0;
-    while position < bytes.len() {
-        let hex = text.get(position + 1..position + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (bytes[position], hex) {
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                position += 3;
-            }
-            (byte, _) => {
-                decoded.push(byte);
-                position += 1;
-            }
+    let (bytes, _) = decoded(text);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A part of a URI without its escapes, if each `%` begins one and they stand for a text.
+pub fn percent_decode_strict(text: &str) -> Option<String> {
+    let (bytes, is_proper) = decoded(text);
+    String::from_utf8(bytes).ok().filter(|_| is_proper)
+}
+
+/// The bytes that a text stands for, and whether each of its `%` begins an escape.
+fn decoded(text: &str) -> (Vec<u8>, bool) {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let (mut decoded, mut is_proper) = (Vec::with_capacity(text.len()), true);
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let escape = match after {
+            [first, second, ..] if byte == b'%' => digit(first).zip(digit(second)),
+            _ => None,
+        };
+        if let Some((first, second)) = escape {
+            decoded.push(first << 4 | second);
+            rest = &after[2..];
+        } else {
+            decoded.push(byte);
+            is_proper &= byte != b'%';
         }
     }
-    String::from_utf8_lossy(&decoded).into_owned()
+    (decoded, is_proper)
 }
 
 /// The `file:` URI of a path, which is made absolute.
-pub(crate) fn file_uri(path: &Path) -> std::io::Result<String> {
+///
+/// # Errors
+/// It is relative, and there is no working directory.
+pub fn file_uri(path: &Path) -> std::io::Result<String> {
     let absolute = std::path::absolute(path)?;
     let mut uri = String::from("file://");
     for byte in absolute.to_string_lossy().bytes() {

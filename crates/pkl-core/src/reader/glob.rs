@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::uri;
+use super::{percent_decode, uri};
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::host::{Listed, ReadError};
 
@@ -195,25 +195,38 @@ pub(super) fn expand(request: &Request<'_>, list: List<'_>) -> Result<Vec<(Strin
     if !request.hierarchical {
         return expand_names(request, list);
     }
-    let start = request.pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(request.pattern.len());
-    let directory = request.pattern[..start].rfind('/').map_or(0, |slash| slash + 1);
-    let (prefix, rest) = request.pattern.split_at(directory);
-    let glob = Glob::parse(request.pattern, rest)?;
-    let root = match request.absolute.find(['*', '?', '[', '{', '\\']) {
-        Some(wild) => &request.absolute[..request.absolute[..wild].rfind('/').map_or(0, |slash| slash + 1)],
-        None => &request.absolute[..request.absolute.rfind('/').map_or(0, |slash| slash + 1)],
+    let (prefix, rest) = request.pattern.split_at(plain_directory(request.pattern));
+    let names_uris = uri::has_scheme(request.pattern);
+    let glob = if names_uris {
+        Glob::parse(request.pattern, &percent_decode(rest))?
+    } else {
+        Glob::parse(request.pattern, rest)?
     };
-    let mut walk = Walk { request, list, glob, prefix, root, seen: 0, found: Vec::new() };
+    // As the official evaluator writes the URI of a file.
+    let prefix =
+        prefix.strip_prefix("file:///").map_or_else(|| prefix.to_owned(), |path| format!("file:/{path}"));
+    let root = &request.absolute[..plain_directory(request.absolute)];
+    let mut walk = Walk { request, list, glob, prefix, names_uris, root, seen: 0, found: Vec::new() };
     let depth = walk.glob.depth();
     walk.directory(String::new(), depth)?;
     Ok(walk.found)
+}
+
+/// The length of a pattern up to the directory in which there is something to search for. A package is
+/// named as a whole.
+fn plain_directory(pattern: &str) -> usize {
+    let path = pattern.find("#/").map_or(0, |hash| hash + 1);
+    let end = pattern[path..].find(['*', '?', '[', '{', '\\']).map_or(pattern.len(), |wild| path + wild);
+    pattern[..end].rfind('/').map_or(0, |slash| slash + 1)
 }
 
 struct Walk<'a> {
     request: &'a Request<'a>,
     list: List<'a>,
     glob: Glob,
-    prefix: &'a str,
+    prefix: String,
+    /// Whether what is found is named by its URI.
+    names_uris: bool,
     root: &'a str,
     seen: usize,
     found: Vec<(String, String)>,
@@ -228,6 +241,7 @@ impl Walk<'_> {
             let mut listed = match (self.list)(&uri) {
                 Ok(listed) => listed,
                 Err(ReadError::NotFound) => continue,
+                Err(ReadError::InvalidUri(why)) => return Err(no_uri(self.request, &why)),
                 Err(error) => return Err(refused(self.request.absolute, &error)),
             };
             listed.sort_by(|a, b| (a.is_directory, &a.name).cmp(&(b.is_directory, &b.name)));
@@ -236,8 +250,9 @@ impl Walk<'_> {
                 self.count()?;
                 let relative = format!("{path}{name}");
                 if (!is_directory || self.request.directories) && self.glob.matches(&relative) {
-                    let key = format!("{}{relative}", self.prefix);
-                    self.found.push((key, format!("{}{}", self.root, uri::encode_path(&relative))));
+                    let encoded = uri::encode_path(&relative);
+                    let name = if self.names_uris { &encoded } else { &relative };
+                    self.found.push((format!("{}{name}", self.prefix), format!("{}{encoded}", self.root)));
                 }
                 if is_directory && depth != Some(0) {
                     deeper.push((format!("{relative}/"), depth.map(|depth| depth - 1)));
@@ -271,6 +286,13 @@ fn expand_names(request: &Request<'_>, list: List<'_>) -> Result<Vec<(String, St
             (format!("{scheme}:{name}"), uri)
         })
         .collect())
+}
+
+/// A pattern is in a place that can't be.
+fn no_uri(request: &Request<'_>, why: &str) -> Failure {
+    let what = if request.directories { "Resource" } else { "Module" };
+    let message = format!("{what} URI `{}` has invalid syntax.", request.absolute);
+    Raised::new(ErrorCode::InvalidUri, message).with_hint(why)
 }
 
 /// Why a pattern can't be expanded.

@@ -1,7 +1,7 @@
 //! URIs: schemes, and how a relative one is resolved.
 
 /// The scheme of an absolute URI, without its colon.
-pub(crate) fn scheme(uri: &str) -> Option<&str> {
+pub fn scheme(uri: &str) -> Option<&str> {
     let (scheme, _) = uri.split_once(':')?;
     let mut characters = scheme.chars();
     let starts = characters.next().is_some_and(|first| first.is_ascii_alphabetic());
@@ -70,7 +70,7 @@ pub(crate) fn encode_path(path: &str) -> String {
     encoded
 }
 
-/// Takes `.` and `..` out of a path.
+/// Takes `.` and `..` out of a path. What leads out of the root stays.
 pub(super) fn normalise(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let mut ends_with_directory = false;
@@ -78,7 +78,7 @@ pub(super) fn normalise(path: &str) -> String {
         ends_with_directory = matches!(part, "." | "..");
         match part {
             "." => {}
-            ".." => {
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
             other => parts.push(other),
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(resolve(base, "nest.pkl").as_deref(), Some("file:///birds/nest.pkl"));
         assert_eq!(resolve(base, "../tree.pkl").as_deref(), Some("file:///tree.pkl"));
         assert_eq!(resolve(base, "/root.pkl").as_deref(), Some("file:///root.pkl"));
-        assert_eq!(resolve(base, "../../../far.pkl").as_deref(), Some("file:///far.pkl"));
+        assert_eq!(resolve(base, "../../../far.pkl").as_deref(), Some("file:///../../far.pkl"));
         assert_eq!(
             resolve("package://example.com/birds@1.0.0#/a/b.pkl", "c.pkl").as_deref(),
             Some("package://example.com/birds@1.0.0#/a/c.pkl")

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Frame, Known, Memo, Vm};
 use crate::error::{ErrorCode, Raised, Result};
 use crate::heap::{Function, FunctionKind, MapBuffer, PropertyKey};
+use crate::host::TraceMode;
 use crate::ir::{BinaryOp, Code, Collect, Expr, ExprIx, Inferred, Lambda, Lexical, Part, Site};
 use crate::mutants::mutant;
 use crate::value::{EnvId, ObjectId, Value};
@@ -476,13 +477,19 @@ impl<'ir> Vm<'ir> {
 
     fn traced(&mut self, code: &'ir Code, value: ExprIx, ix: ExprIx, frame: &Frame<'ir>) -> Result<Value> {
         let result = self.eval(code, value, frame)?;
-        let shown = self.show(result)?;
+        let shown = match self.trace_mode {
+            TraceMode::Compact => self.show(result)?,
+            TraceMode::Pretty => self.show_lines(result)?,
+        };
         let module = self.store.module(code.module);
         let span = code.spans[value as usize];
         let (line, ..) = crate::store::line_of(module, code.spans[ix as usize].start);
         let source = span.text(&module.source);
-        let message = format!("TRACE: {source} = {shown} ({}, line {line})", module.uri);
-        (self.trace)(&message);
+        let told = match self.trace_mode {
+            TraceMode::Compact => format!("{source} = {shown} "),
+            TraceMode::Pretty => super::show::equation(source, &shown),
+        };
+        (self.trace)(&format!("TRACE: {told}({}, line {line})", module.uri));
         Ok(result)
     }
 

@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::Heap;
-use crate::host::Limits;
+use crate::host::{Limits, TraceMode};
 use crate::ir::{self, Site};
 use crate::native::NativeMethod;
 use crate::reader::Readers;
@@ -104,13 +104,14 @@ pub(crate) struct Vm<'ir> {
     ticks: u32,
     stack_floor: usize,
     pub(crate) trace: Box<dyn FnMut(&str) + 'ir>,
+    pub(crate) trace_mode: TraceMode,
 }
 
 /// The most that an evaluation can be allowed.
 const MAX_MEMORY: usize = u32::MAX as usize;
 
 /// How much of the thread's stack must be left for a further step.
-const STACK_RESERVE: usize = 512 << 10;
+const STACK_RESERVE: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
 impl<'ir> Vm<'ir> {
     /// A machine on the current thread, of whose stack `stack_size` bytes may be used.
@@ -149,6 +150,7 @@ impl<'ir> Vm<'ir> {
             ticks: 0,
             stack_floor: top.saturating_sub(stack_size.saturating_sub(STACK_RESERVE)),
             trace,
+            trace_mode: TraceMode::default(),
         }
     }
 

@@ -77,11 +77,20 @@ impl<'ir> Vm<'ir> {
 
     fn read_and_load(&mut self, uri: &str) -> Result<ModuleId> {
         self.check_limits()?;
+        self.readers.check_module(uri)?;
+        let other = self.readers.other_uri(uri);
+        if let Some(&known) = other.as_deref().and_then(|other| self.module_of_uri.get(other)) {
+            return Ok(known);
+        }
         let source = self.readers.read_module(uri)?;
         self.heap.charge(source.len());
         self.check_limits()?;
         let ir = self.store.add(uri, source.into())?;
-        self.load_ir(ir)
+        let id = self.load_ir(ir)?;
+        if let Some(other) = other {
+            self.module_of_uri.insert(other.into(), id);
+        }
+        Ok(id)
     }
 
     /// Makes the object of a module that was read.

@@ -52,6 +52,12 @@ impl Vm<'_> {
         self.write(value, Layout::OneLine)
     }
 
+    /// A value with a line for each member of an object, all of its members evaluated.
+    pub(crate) fn show_lines(&mut self, value: Value) -> Result<String> {
+        self.force_deep(value, Undefined::Allowed)?;
+        self.write(value, Layout::Lines)
+    }
+
     /// A value as messages show it: what isn't evaluated is `?`, and what is long is cut.
     pub(crate) fn show_shallow(&mut self, value: Value) -> Result<String> {
         let shown = self.write(value, Layout::OneLine)?;
@@ -63,6 +69,14 @@ impl Vm<'_> {
         writer.value(self, value)?;
         Ok(writer.out)
     }
+}
+
+/// What an expression is equal to: on the same line, or on lines of their own where they take several.
+pub(super) fn equation(source: &str, value: &str) -> String {
+    let indented = |text: &str| format!("\n  {}\n", text.replace('\n', "\n  "));
+    let left = if source.contains('\n') { indented(source) } else { format!("{source} ") };
+    let right = if value.contains('\n') { indented(value) } else { format!(" {value}\n") };
+    format!("{left}={right}")
 }
 
 impl Writer {

@@ -1,5 +1,7 @@
 //! Default values of types and properties, and what `new` amends.
 
+use pkl_parser::ast::ModifierKind;
+
 use super::amend::ObjectKind;
 use super::{Frame, Known, MemberRef, Resolved, Vm};
 use crate::error::{ErrorCode, Raised, Result};
@@ -194,6 +196,11 @@ impl<'ir> Vm<'ir> {
     /// The default of the declared type of the member being evaluated.
     pub(crate) fn declared_default(&mut self, frame: &Frame<'ir>) -> Result<Value> {
         let member = frame.member.expect("only a member's own code refers to its type");
+        if member.modifiers.contains(ModifierKind::Abstract) {
+            let name = self.member_name(member, frame.owner);
+            let message = format!("Cannot invoke abstract property `{name}`.");
+            return Err(Raised::new(ErrorCode::UndefinedValue, message).locate(member.module, member.span));
+        }
         let declared = match (member.key, frame.this) {
             (Some(PropertyKey::Local(_)), _) => member.ty.map(|_| (member, frame.owner, frame.env)),
             (_, this) => {
@@ -239,6 +246,7 @@ impl<'ir> Vm<'ir> {
         };
         match property.source {
             MemberSource::External => Ok(Value::NULL),
+            MemberSource::Default if property.modifiers.contains(ModifierKind::Abstract) => Ok(Value::NULL),
             MemberSource::Default => {
                 let default = self.default_for(property, Value::Object(prototype), prototype, None)?;
                 Ok(default.unwrap_or(Value::NULL))

@@ -251,10 +251,13 @@ impl<'ir> Vm<'ir> {
         frame: &Frame<'ir>,
         mode: Mode,
     ) -> Result<Value> {
+        // An alias of itself ends like a call of itself.
+        self.enter()?;
         let (target, inner) = self.enter_alias(alias, code, args, frame)?;
         let ty = target.ty.expect("the code of a type has a type");
         let result = self.check_in(value, target, ty, &inner, mode);
         self.stack.truncate(inner.base);
+        self.leave();
         result
     }
 

@@ -146,6 +146,11 @@ impl<'a> Writer<'a> {
     /// A field; one with several values is repeated.
     fn field(&mut self, name: &str, value: &'a Tree, field_type: &FieldType) -> Result<(), RenderError> {
         match value {
+            // Not the field is repeated then, but that of the type in it.
+            single if field_type.is_union => {
+                self.start_line(name);
+                self.wrapped(single, true)?;
+            }
             Tree::List(items) | Tree::Set(items) | Tree::Listing(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.walk.enter(Step::Element(index), self.out.len())?;
@@ -164,7 +169,7 @@ impl<'a> Writer<'a> {
             }
             single => {
                 self.start_line(name);
-                self.wrapped(single, field_type.is_union)?;
+                self.wrapped(single, false)?;
             }
         }
         Ok(())

@@ -26,7 +26,7 @@ pub(super) fn check(root: &Path, path: &str, bytes: &[u8]) -> Result<(), Publish
     let parsed = parse_module(source, &Interner::default());
     let failed = |code, message: String, span| {
         let place = place(&uri, source, span);
-        let trace = vec![TraceFrame { place, member: "<unknown>".to_owned() }];
+        let trace = vec![TraceFrame { place, member: "<unknown>".to_owned(), link: None }];
         PublishError::Outside(Box::new(Error { code, message, hint: None, trace }))
     };
     if let Some(diagnostic) = parsed.diagnostics.first() {
@@ -64,11 +64,7 @@ fn named(ast: &Ast, module: pkl_parser::ast::Module) -> Vec<StringId> {
 
 /// Whether a path leads out of a package from a directory that is so deep in it.
 fn leads_out(uri: &str, depth: usize) -> bool {
-    let has_scheme = uri.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.chars().all(|next| next.is_ascii_alphanumeric() || "+-.".contains(next))
-    });
-    if has_scheme || uri.starts_with('@') || uri.starts_with("...") {
+    if pkl_core::reader::scheme(uri).is_some() || uri.starts_with('@') || uri.starts_with("...") {
         return false;
     }
     let mut depth = if uri.starts_with('/') { 0 } else { depth };
@@ -84,18 +80,23 @@ fn leads_out(uri: &str, depth: usize) -> bool {
 }
 
 fn place(uri: &str, source: &str, span: Span) -> SourcePlace {
-    let before = source.get(..span.start as usize).unwrap_or(source);
-    let lead = before.rsplit('\n').next().unwrap_or_default();
-    let line = before.matches('\n').count();
-    let text = source.lines().nth(line).unwrap_or_default().to_owned();
-    let width = span.text(source).lines().next().unwrap_or_default().chars().count();
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let at = |offset: usize| {
+        let before = source.get(..offset).unwrap_or(source);
+        let lead = before.rsplit('\n').next().unwrap_or_default();
+        (number(before.matches('\n').count() + 1), number(lead.chars().count() + 1))
+    };
+    let start = span.start as usize;
+    let (line, column) = at(start);
+    let meant = span.text(source);
+    let last = meant.char_indices().next_back().map_or(0, |(index, _)| index);
     SourcePlace {
         uri: uri.into(),
-        line: number(line + 1),
-        column: number(lead.chars().count() + 1),
-        width: number(width.max(1)),
-        text,
+        line,
+        column,
+        width: number(meant.lines().next().unwrap_or_default().chars().count().max(1)),
+        end: at(start + last),
+        text: source.lines().nth(line as usize - 1).unwrap_or_default().to_owned(),
     }
 }
 

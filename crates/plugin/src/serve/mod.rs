@@ -145,8 +145,9 @@ pub fn run(about: About, plugin: impl ResourcePlugin) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
-            let causes: String = causes.map(|cause| format!(": {cause}")).collect();
-            eprintln!("ERROR {error}{causes}");
+            let said: Vec<String> =
+                std::iter::once(error.to_string()).chain(causes.map(ToString::to_string)).collect();
+            eprintln!("ERROR {}", said.join(": "));
             ExitCode::FAILURE
         }
     }

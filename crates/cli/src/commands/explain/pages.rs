@@ -27,6 +27,7 @@ pages! {
     "wrong-type"
     "invalid-value"
     "unknown-type"
+    "type-unavailable"
     "unknown-reference"
     "self-reference"
     "dependency-cycle"

@@ -4,9 +4,10 @@
 use super::PklError;
 use pkl_core::reader::Allowed;
 
-/// What resources may begin with if nothing is said. `libext:` calls functions of the program itself.
-const RESOURCES: [&str; 8] =
-    ["prop:", "env:", "file:", "modulepath:", "package:", "projectpackage:", "https:", "libext:"];
+/// What resources may begin with if nothing is said. `libext:` calls functions of the program itself, and
+/// `tfvars:` reads files of the project.
+const RESOURCES: [&str; 9] =
+    ["prop:", "env:", "file:", "modulepath:", "package:", "projectpackage:", "https:", "libext:", "tfvars:"];
 
 /// Which modules may be loaded.
 ///

@@ -48,6 +48,9 @@ pub(crate) enum PklError {
     /// The evaluator that is read for can't be answered.
     #[error("{0}")]
     Serve(pkl_external::ServeError),
+    /// An archive can't be searched for modules.
+    #[error("{0}")]
+    ModulePath(pkl_project::ModulePathError),
     /// The proxy isn't one.
     #[error(transparent)]
     Proxy(#[from] pkl_http::ProxyError),

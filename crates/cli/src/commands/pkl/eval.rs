@@ -21,6 +21,7 @@ pub(super) fn run(arguments: &PklEval) -> Result<(), PklError> {
         }
         None => write_outputs(arguments, &host, &modules, &timings)?,
     }
+    host.keep_trees();
     timings.total();
     Ok(())
 }
@@ -67,11 +68,12 @@ fn evaluated<T: Send>(
     work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Error> + Send,
 ) -> Result<T, PklError> {
     let start = Instant::now();
-    let (value, spent) = host.evaluator.session(&module.source, |session| {
+    let evaluated = host.evaluator.session(&module.source, |session| {
         let loaded = Instant::now();
         let value = work(session)?;
         Ok((value, Spent { load: loaded - start, evaluate: loaded.elapsed() }))
-    })?;
+    });
+    let (value, spent) = evaluated.map_err(|error| host.linked(error))?;
     timings.module(module.uri(), spent);
     Ok(value)
 }

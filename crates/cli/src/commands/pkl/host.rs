@@ -1,15 +1,17 @@
 //! The evaluator that the flags and the project describe.
 
+use super::person::Person;
 use super::settings::Effective;
-use super::{PklError, allowed, packages, readers};
-use crate::args::{PklHost, PklProject, TraceMode};
+use super::trees::Kept;
+use super::{PklError, allowed, environment, packages, readers};
+use crate::args::{PklHost, PklProject};
 use formwork_forma::library;
 use formwork_forma::package::PackageReader;
+use formwork_forma::tfvars::TfvarsReader;
 use pkl_core::host::Dependencies as _;
 use pkl_core::reader::FileReader;
 use pkl_core::{Evaluator, Limits, ModuleSource};
-use pkl_project::{PROJECT_FILE, Packages, Project, ProjectDependencies};
-use std::collections::BTreeMap;
+use pkl_project::{ModulePath, PROJECT_FILE, Packages, Project, ProjectDependencies};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +22,8 @@ pub(super) struct Host {
     pub(super) packages: Arc<Packages>,
     /// The project that modules are evaluated in.
     pub(super) project: Option<Project>,
+    person: Person,
+    trees: Option<Kept>,
     dependencies: Arc<ProjectDependencies>,
 }
 
@@ -33,40 +37,43 @@ impl Host {
         let Some(root) = project_directory(project, &directory) else {
             return Self::without_project(host, format);
         };
-        let outer = Self::without_project(host, None)?;
+        let outer = Self::bare(host, None, None)?;
         let project_file = ModuleSource::file(root.join(PROJECT_FILE));
         let read = |source| PklError::Read { name: root.display().to_string(), source };
-        let loaded = pkl_project::load(&outer.evaluator, &project_file.map_err(read)?)?;
-        let settings = if project.omit_project_settings {
-            Effective::of_flags(host, &directory)
-        } else {
-            Effective::of_project(host, &directory, &loaded.settings, &root)?
-        };
-        Self::with(host, directory, &settings, Some(loaded), format)
+        let loaded = pkl_project::load(&outer.evaluator, &project_file.map_err(read)?);
+        let loaded = loaded.map_err(|error| outer.linked(error))?;
+        let counts = (!project.omit_project_settings).then_some((&loaded.settings, root.as_path()));
+        let settings = Effective::new(host, &directory, counts, &outer.person);
+        let trees = kept(host, &root);
+        Self::with(host, directory, &settings, outer.person, Some(loaded), format, trees)
     }
 
     /// What the flags describe by themselves.
     ///
     /// # Errors
-    /// They ask for what there isn't.
+    /// They ask for what there isn't, or the person's settings can't be read.
     pub(super) fn without_project(host: &PklHost, format: Option<&str>) -> Result<Self, PklError> {
+        let trees = kept(host, &working_directory(host.working_dir.as_deref())?);
+        Self::bare(host, format, trees)
+    }
+
+    fn bare(host: &PklHost, format: Option<&str>, trees: Option<Kept>) -> Result<Self, PklError> {
         let directory = working_directory(host.working_dir.as_deref())?;
-        refuse(host)?;
-        let settings = Effective::of_flags(host, &directory);
-        Self::with(host, directory, &settings, None, format)
+        let person = Person::load(host.settings.as_deref(), &directory)?;
+        let settings = Effective::new(host, &directory, None, &person);
+        Self::with(host, directory, &settings, person, None, format, trees)
     }
 
     fn with(
         host: &PklHost,
         directory: PathBuf,
         settings: &Effective,
+        person: Person,
         project: Option<Project>,
         format: Option<&str>,
+        trees: Option<Kept>,
     ) -> Result<Self, PklError> {
-        if let Some(archive) = settings.module_path.iter().find(|path| path.is_file()) {
-            let what = format!("an archive as module path, `{}`,", archive.display());
-            return Err(PklError::Unsupported { what, hint: Some("unpack it, and name the directory") });
-        }
+        let module_path = ModulePath::open(&settings.module_path).map_err(PklError::ModulePath)?;
         let packages = Arc::new(packages::packages(settings, host.verbose)?);
         let dependencies = ProjectDependencies::new(Arc::clone(&packages), project.clone());
         let dependencies = Arc::new(dependencies.warnings(Arc::new(|name: &str| {
@@ -79,21 +86,44 @@ impl Host {
         let resources = settings.allowed_resources.as_deref();
         let builder = readers::add_to(Evaluator::builder(), settings)
             .files(files.clone())
-            .module_path(settings.module_path.clone())
+            .module_reader(module_path.clone())
+            .resource_reader(module_path)
             .properties(properties)
-            .environment(settings.environment.clone().unwrap_or_else(process_environment))
+            .environment(settings.environment.clone().unwrap_or_else(environment::texts))
             .allowed_modules(allowed::modules(settings.allowed_modules.as_deref())?)
             .allowed_resources(allowed::resources(resources, settings.resource_readers.keys())?)
             .limits(Limits { time: settings.timeout, ..Limits::default() })
+            .trace_mode(settings.trace_mode)
             .trace(Arc::new(|line: &str| {
                 crate::ui::say(format_args!("pkl: {}", crate::ui::text::lines(line)));
             }));
         let mut builder = builder.module_reader(PackageReader);
+        if let Some(trees) = &trees {
+            builder = builder.keep(trees.text());
+        }
         if !settings.resource_readers.contains_key(library::SCHEME) {
             builder = library::add_to(builder);
         }
+        // A reader that was given for the scheme is asked before this one.
+        let root = project.as_ref().and_then(Project::directory).unwrap_or_else(|| directory.clone());
+        builder = builder.resource_reader(TfvarsReader::new(root));
         let evaluator = pkl_project::attach(builder, Arc::clone(&dependencies), &packages, files).build();
-        Ok(Self { evaluator, directory, packages, project, dependencies })
+        Ok(Self { evaluator, directory, packages, project, person, trees, dependencies })
+    }
+
+    /// Keeps what was parsed for later commands.
+    pub(super) fn keep_trees(&self) {
+        if let Some(trees) = &self.trees {
+            trees.keep(&self.evaluator);
+        }
+    }
+
+    /// An error of an evaluation, whose places are shown as the person likes it.
+    pub(super) fn linked(&self, error: impl Into<PklError>) -> PklError {
+        match error.into() {
+            PklError::Evaluation(error) => self.person.linked(*error).into(),
+            other => other,
+        }
     }
 
     /// The URI that `@name/path`, given without its sign, stands for.
@@ -105,6 +135,11 @@ impl Host {
         let package = self.dependencies.locate("repl:text", name).map_err(PklError::Dependency)?;
         Ok(format!("{package}{}", normal(&Path::new("/").join(path)).display()))
     }
+}
+
+/// Where syntax trees are kept for commands in a directory, unless nothing is to be.
+fn kept(host: &PklHost, directory: &Path) -> Option<Kept> {
+    Kept::of(directory).filter(|_| !host.no_cache)
 }
 
 /// The directory that relative paths are in, absolute.
@@ -142,24 +177,4 @@ pub(super) fn normal(path: &Path) -> PathBuf {
         }
     }
     normal
-}
-
-/// Refuses what there isn't.
-fn refuse(host: &PklHost) -> Result<(), PklError> {
-    let refused = |what: String| Err(PklError::Unsupported { what, hint: None });
-    if let Some(flag) = host.refused() {
-        return refused(format!("`{flag}`"));
-    }
-    if host.trace_mode == Some(TraceMode::Pretty) {
-        return refused("`--trace-mode pretty`".to_owned());
-    }
-    Ok(())
-}
-
-/// The variables of the process.
-fn process_environment() -> BTreeMap<String, String> {
-    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text).collect()
 }

@@ -18,11 +18,12 @@ pub(super) fn run(arguments: &PklImports) -> Result<(), PklError> {
     let uris = names.map(|name| Module::uri_of(name, &host)).collect::<Result<Vec<_>, _>>()?;
     let source = ModuleSource::Text { uri: STDIN_URI.to_owned(), text: program(&uris) };
     let start = Instant::now();
-    let (text, spent) = host.evaluator.session(&source, |session| {
+    let analysed = host.evaluator.session(&source, |session| {
         let loaded = Instant::now();
         let text = session.output_bytes()?;
         Ok((text, Spent { load: loaded - start, evaluate: loaded.elapsed() }))
-    })?;
+    });
+    let (text, spent) = analysed.map_err(|error| host.linked(error))?;
     timings.module("pkl:analyze", spent);
     match &arguments.output_path {
         Some(path) => write_file(&super::host::normal(&host.directory.join(path)), &text)?,

@@ -4,6 +4,7 @@
 
 mod allowed;
 mod download;
+mod environment;
 pub(crate) mod error;
 mod eval;
 mod files;
@@ -14,12 +15,14 @@ mod module;
 mod output;
 mod package;
 mod packages;
+mod person;
 mod project;
 mod reader;
 mod readers;
 mod settings;
 mod test;
 mod timings;
+mod trees;
 
 pub(crate) use error::PklError;
 

@@ -103,11 +103,9 @@ fn named(name: &str, host: &Host) -> Result<ModuleSource, PklError> {
     ModuleSource::file(path).map_err(|source| PklError::Read { name: name.to_owned(), source })
 }
 
-fn has_scheme(name: &str) -> bool {
-    name.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme.chars().all(|next| next.is_ascii_alphanumeric() || matches!(next, '+' | '-' | '.'))
-    })
+/// Whether a name of the command line is a URI and no path.
+pub(super) fn has_scheme(name: &str) -> bool {
+    pkl_core::reader::scheme(name).is_some()
 }
 
 fn read_stdin() -> Result<ModuleSource, PklError> {

@@ -47,5 +47,5 @@ fn project(host: &Host, root: &Path) -> Result<Project, PklError> {
     }
     let module = ModuleSource::file(&path);
     let module = module.map_err(|source| PklError::Read { name: path.display().to_string(), source })?;
-    Ok(pkl_project::load(&host.evaluator, &module)?)
+    pkl_project::load(&host.evaluator, &module).map_err(|error| host.linked(error))
 }

@@ -3,6 +3,7 @@
 use super::PklError;
 use formwork_forma::library::LibraryReader;
 use formwork_forma::package::PackageReader;
+use formwork_forma::tfvars::TfvarsReader;
 use pkl_external::Served;
 use std::io::{BufReader, BufWriter, stdin, stdout};
 
@@ -11,7 +12,10 @@ use std::io::{BufReader, BufWriter, stdin, stdout};
 /// # Errors
 /// What the evaluator sends is no request, or it takes no answers.
 pub(super) fn run() -> Result<(), PklError> {
-    let served = Served::default().resource_reader(LibraryReader).module_reader(PackageReader);
+    let served = Served::default()
+        .resource_reader(LibraryReader)
+        .resource_reader(TfvarsReader::new("."))
+        .module_reader(PackageReader);
     let (mut input, mut output) = (BufReader::new(stdin().lock()), BufWriter::new(stdout().lock()));
     pkl_external::serve(&served, &mut input, &mut output).map_err(PklError::Serve)
 }

@@ -49,5 +49,5 @@ fn environment(settings: &Effective) -> BTreeMap<OsString, OsString> {
     let is_needed =
         |name: &OsString| name.to_str().is_some_and(|name| NEEDED.contains(&name) || name.starts_with("LC_"));
     let given = settings.environment.iter().flatten().map(|(name, value)| (name.into(), value.into()));
-    std::env::vars_os().filter(|(name, _)| is_needed(name)).chain(given).collect()
+    super::environment::all().filter(|(name, _)| is_needed(name)).chain(given).collect()
 }

@@ -7,6 +7,7 @@ use super::output::{write_file, write_stdout};
 use crate::args::{PklReports, PklTest};
 use crate::exit::Exit;
 use pkl_core::ModuleSource;
+use pkl_core::reader::file_path;
 use pkl_test::{Expected, ModuleResults, Tested, junit, report};
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +25,9 @@ pub(super) fn run(arguments: &PklTest) -> Result<Exit, PklError> {
     let host = Host::new(&arguments.host, &arguments.project, arguments.format.as_deref())?;
     let names =
         if arguments.modules.is_empty() { tests_of_project(&host)? } else { arguments.modules.clone() };
-    run_modules(&host, &Module::all(&names, &host)?, &arguments.reports)
+    let exit = run_modules(&host, &Module::all(&names, &host)?, &arguments.reports)?;
+    host.keep_trees();
+    Ok(exit)
 }
 
 /// Runs the tests of modules, and writes the reports that are asked for.
@@ -43,7 +46,7 @@ pub(super) fn run_modules(host: &Host, modules: &[Module], reports: &PklReports)
             }
             Err(error) => {
                 broken = true;
-                let name = crate::ui::text::lines(path_of(module.uri()).unwrap_or(module.uri()));
+                let name = crate::ui::text::lines(&shown(module.uri()));
                 crate::ui::say(format_args!("Error evaluating module {name}:"));
                 crate::ui::error::print_pkl(&error);
             }
@@ -76,9 +79,9 @@ fn tests_of_project(host: &Host) -> Result<Vec<String>, PklError> {
     }
 }
 
-/// The path of a module in a file.
-fn path_of(uri: &str) -> Option<&str> {
-    uri.strip_prefix("file://")
+/// A module as people know it: by its path, if it is a file.
+fn shown(uri: &str) -> String {
+    file_path(uri).map_or_else(|| uri.to_owned(), |path| path.display().to_string())
 }
 
 /// Runs the tests of a module, and writes its examples if there is something to write.
@@ -96,7 +99,8 @@ fn test(host: &Host, module: &Module, overwrite: bool) -> Result<ModuleResults, 
         _ => module.uri().to_owned(),
     };
     let files = Expected { uri: uri(&expected), text, actual_uri: uri(&actual) };
-    let tested = pkl_test::run(&host.evaluator, &module.source, &files)?;
+    let tested = pkl_test::run(&host.evaluator, &module.source, &files);
+    let tested = tested.map_err(|error| host.linked(error))?;
     keep(&tested, expected.as_deref(), actual.as_deref())?;
     Ok(tested.results)
 }
@@ -139,7 +143,7 @@ fn write_reports(reports: &PklReports, directory: &Path, all: &[ModuleResults]) 
         if !names.insert(name.clone()) {
             crate::ui::say(format_args!(
                 "Error evaluating module {}:\nCannot generate JUnit report for {}.\nA report with the same name was already generated.\n\nTo fix, provide a different name for this module by adding a module header.",
-                crate::ui::text::lines(path_of(&results.uri).unwrap_or(&results.uri)),
+                crate::ui::text::lines(&shown(&results.uri)),
                 crate::ui::text::lines(&results.uri)
             ));
             continue;

@@ -146,8 +146,11 @@ fn location(vm: &mut Vm<'_>, this: Value, _: &[Value]) -> Result<Value> {
     let declared = Declared::of(vm, shown(vm, this));
     let (line, column, _) = crate::store::line_of(declared.ir, declared.start());
     let uri = &declared.ir.uri;
-    let display_uri =
-        if uri.starts_with("pkl:") { format!("{uri}#L{line}") } else { format!("{uri}, line {line}") };
+    let display_uri = match crate::reader::scheme(uri) {
+        Some("pkl") => format!("{uri}#L{line}"),
+        Some("package" | "projectpackage") => uri.to_string(),
+        _ => format!("{uri}, line {line}"),
+    };
     let class = class_named(vm, "SourceLocation")?;
     let fields = [
         (vm.store.symbol("line"), Value::Int(i64::from(line))),
