@@ -43,7 +43,7 @@ pub struct Deployed {
 pub struct Change {
     /// The resource.
     pub label: String,
-    /// What would be done.
+    /// What would be done: `create`, `update`, `replace`, `delete`.
     pub action: String,
     /// Why, and what changes.
     pub detail: String,
