@@ -177,7 +177,9 @@ impl ResourcePlugin for LocalPlugin {
             Ok(None) => ReadResult::absent(resource_type, native_id),
             Err(Fault { code, message }) => {
                 // A read's answer has a code and no words.
-                tracing::warn!(%resource_type, %native_id, %code, "a read was refused: {message}");
+                // Fields are quoted: a name may have line breaks in it.
+                let (kind, id, reason) = (resource_type.as_str(), native_id.as_str(), message.as_str());
+                tracing::warn!(kind, id, code = code.as_str(), reason, "a read was refused");
                 let error_code = Some(code);
                 ReadResult { error_code, ..ReadResult::absent(resource_type, native_id) }
             }

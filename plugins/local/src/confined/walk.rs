@@ -78,7 +78,8 @@ pub(crate) fn list(root: &Root, query: &Query<'_>) -> Result<Listing, Fault> {
             match frame(root, path.clone(), query.after) {
                 Ok(frame) => stack.extend(frame),
                 Err(fault) => {
-                    tracing::warn!(path = path.as_str(), "left out of a listing: {}", fault.message);
+                    let (path, reason) = (path.as_str(), fault.message.as_str());
+                    tracing::warn!(path, reason, "a directory is left out of a listing");
                 }
             }
         }

@@ -8,5 +8,6 @@ mod files;
 mod kept;
 mod listing;
 mod privileges;
+mod process;
 mod schema;
 mod support;

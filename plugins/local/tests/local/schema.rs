@@ -130,6 +130,14 @@ fn the_schema_has_the_types_that_the_plugin_serves() {
     assert!(described.configs[0].schema.hints["Root"].create_only);
 }
 
+#[test]
+fn the_manifest_says_what_the_process_does() {
+    let manifest = evaluated(&Copied::new().path("formae-plugin.pkl"));
+    assert_eq!(manifest["name"], "local");
+    assert_eq!(manifest["namespace"], NAMESPACE);
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+}
+
 #[tokio::test]
 async fn the_plugin_knows_every_property_of_the_schema_and_no_other() {
     let plugin = Site::new().plugin;
