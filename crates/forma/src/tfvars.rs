@@ -159,7 +159,7 @@ fn literal(expression: &Expression) -> Result<Value, &'static str> {
         Expression::Parenthesis(inner) => literal(inner)?,
         Expression::Operation(operation) => match &**operation {
             Operation::Unary(unary) if unary.operator == UnaryOperator::Neg => match &unary.expr {
-                Expression::Number(number) => numeral(&-number.clone())?,
+                Expression::Number(number) => numeral(&-*number)?,
                 _ => return Err("an operation"),
             },
             _ => return Err("an operation"),

@@ -55,7 +55,7 @@ fn a_resource_names_its_target_and_comes_after_it() {
     let targets: Vec<_> = desired.stacks[0]
         .resources
         .iter()
-        .map(|resource| resource.target.as_ref().map(|target| target.as_str()))
+        .map(|resource| resource.target.as_ref().map(formwork_model::TargetName::as_str))
         .collect();
     assert_eq!(targets, [Some("main"), None]);
 }

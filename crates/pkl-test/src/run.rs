@@ -302,22 +302,18 @@ fn expected_examples(evaluator: &Evaluator, uri: &str, text: &str) -> Result<Vec
         }
         examples(session)
     })?;
-    match found {
-        Some((_, mut groups)) => {
-            for group in &mut groups {
-                // A file that a person has changed has its own lines.
-                for example in &mut group.values {
-                    let line = example.place.rsplit("line ").next().map(|line| line.trim_end_matches(')'));
-                    example.line = line.and_then(|line| line.parse().ok()).unwrap_or(example.line);
-                }
-            }
-            Ok(groups)
-        }
-        None => {
-            let path = file_path(uri).map_or_else(|| uri.to_owned(), |path| path.display().to_string());
-            Err(RunError::Expected { path })
+    let Some((_, mut groups)) = found else {
+        let path = file_path(uri).map_or_else(|| uri.to_owned(), |path| path.display().to_string());
+        return Err(RunError::Expected { path });
+    };
+    for group in &mut groups {
+        // A file that a person has changed has its own lines.
+        for example in &mut group.values {
+            let line = example.place.rsplit("line ").next().map(|line| line.trim_end_matches(')'));
+            example.line = line.and_then(|line| line.parse().ok()).unwrap_or(example.line);
         }
     }
+    Ok(groups)
 }
 
 fn compared(group: &Examples, known: Option<&Examples>, files: &Expected) -> Group {

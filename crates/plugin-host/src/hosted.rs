@@ -97,7 +97,7 @@ impl Hosted {
 
     /// What a status other than OK means.
     async fn unanswered(&self, running: &Running, status: &Status, millis: u64) -> PluginError {
-        if causes(status).any(|cause| cause.is::<tonic::TimeoutExpired>()) {
+        if causes(status).any(<dyn std::error::Error>::is::<tonic::TimeoutExpired>) {
             return self.deadline(millis);
         }
         // A status that the process sent has no cause here; one of a connection that broke has.

@@ -85,14 +85,14 @@ impl Launch {
                 ended(how)
             }
             // If it just ended, that is why.
-            Greeting::Broken(reason) => match warden.ended_within(LAST_LOOK * 8).await {
-                Some(how) => ended(how),
-                None => {
-                    warden.kill();
-                    warden.ended().await;
-                    LaunchError::Nonsense { reason }
+            Greeting::Broken(reason) => {
+                if let Some(how) = warden.ended_within(LAST_LOOK * 8).await {
+                    return ended(how);
                 }
-            },
+                warden.kill();
+                warden.ended().await;
+                LaunchError::Nonsense { reason }
+            }
             Greeting::Failed(error) => {
                 warden.kill();
                 warden.ended().await;

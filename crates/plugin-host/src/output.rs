@@ -187,7 +187,8 @@ mod tests {
     fn lines_are_whole_whatever_the_chunks_are_and_never_too_long() {
         let mut told = Vec::new();
         let mut lines = Lines::default();
-        for chunk in [&b"one\ntw"[..], b"o\n", &[b'x'; 50_000], b"\nlast"] {
+        let long = vec![b'x'; 50_000];
+        for chunk in [&b"one\ntw"[..], b"o\n", &long, b"\nlast"] {
             lines.feed(chunk, &mut |line| told.push(line.to_owned()));
         }
         lines.end(&mut |line| told.push(line.to_owned()));

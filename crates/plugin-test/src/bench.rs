@@ -92,8 +92,12 @@ impl Bench {
 
     /// Waits for the end of an operation.
     async fn over(&self, deploy: &Deploy) -> Result<(), String> {
-        self.control.wait(&deploy.operation).await.map_err(told)?;
-        let record = self.control.operation_record(&self.principal, &deploy.operation).await.map_err(told)?;
+        self.control.wait(&deploy.operation).await.map_err(|error| told(&error))?;
+        let record = self
+            .control
+            .operation_record(&self.principal, &deploy.operation)
+            .await
+            .map_err(|error| told(&error))?;
         match (record.status, record.failure) {
             (OperationStatus::Succeeded, _) => Ok(()),
             (_, Some(failure)) => Err(format!("{}: {}", failure.code, failure.message)),
@@ -102,7 +106,11 @@ impl Bench {
     }
 
     async fn rows(&self) -> Result<Vec<Row>, String> {
-        let view = self.control.get_formation(&self.principal, &self.formation()?).await.map_err(told)?;
+        let view = self
+            .control
+            .get_formation(&self.principal, &self.formation()?)
+            .await
+            .map_err(|error| told(&error))?;
         Ok(view.resources.unwrap_or_default())
     }
 
@@ -162,7 +170,7 @@ fn going_on(answer: &ProgressResult) -> Option<String> {
     answer.request_id.clone().filter(|_| goes_on)
 }
 
-fn told(error: ControlError) -> String {
+fn told(error: &ControlError) -> String {
     let details: Vec<String> =
         error.diagnostics.iter().map(|one| format!("{}: {}", one.path, one.message)).collect();
     if details.is_empty() { error.to_string() } else { details.join("; ") }
@@ -186,29 +194,25 @@ impl Deployer for Bench {
     async fn deploy(&self, template: &Json) -> Result<(), String> {
         let known = self.state().formation.clone();
         self.state().template = template.clone();
-        let deploy = match known {
-            Some(id) => {
-                let request = UpdateFormation {
-                    template: Some(TemplateInput::Json(template.clone())),
-                    on_failure: OnFailure::Continue,
-                    ..UpdateFormation::default()
-                };
-                self.control.update_formation(&self.principal, &id, request).await
-            }
-            None => {
-                let request = CreateFormation {
-                    project_id: None,
-                    name: NAME.to_owned(),
-                    template: TemplateInput::Json(template.clone()),
-                    metadata: None,
-                    parameters: None,
-                    plan_hash: None,
-                    on_failure: OnFailure::Continue,
-                };
-                self.control.create_formation(&self.principal, request).await
-            }
+        let template = TemplateInput::Json(template.clone());
+        let on_failure = OnFailure::Continue;
+        let deploy = if let Some(id) = known {
+            let request =
+                UpdateFormation { template: Some(template), on_failure, ..UpdateFormation::default() };
+            self.control.update_formation(&self.principal, &id, request).await
+        } else {
+            let request = CreateFormation {
+                project_id: None,
+                name: NAME.to_owned(),
+                template,
+                metadata: None,
+                parameters: None,
+                plan_hash: None,
+                on_failure,
+            };
+            self.control.create_formation(&self.principal, request).await
         };
-        let deploy = deploy.map_err(told)?;
+        let deploy = deploy.map_err(|error| told(&error))?;
         self.state().formation = Some(deploy.formation.clone());
         self.over(&deploy).await
     }
@@ -223,7 +227,8 @@ impl Deployer for Bench {
             observe: ObservePolicy::Live,
             on_failure: OnFailure::Continue,
         };
-        let planned = self.control.plan_formation(&self.principal, request).await.map_err(told)?;
+        let planned =
+            self.control.plan_formation(&self.principal, request).await.map_err(|error| told(&error))?;
         let changes = planned.changes.iter().filter(|change| change.action != "no-op");
         Ok(changes
             .map(|change| Change {
@@ -243,7 +248,11 @@ impl Deployer for Bench {
     }
 
     async fn drift(&self) -> Result<BTreeMap<String, Drift>, String> {
-        let drift = self.control.formation_drift(&self.principal, &self.formation()?).await.map_err(told)?;
+        let drift = self
+            .control
+            .formation_drift(&self.principal, &self.formation()?)
+            .await
+            .map_err(|error| told(&error))?;
         let kind = |found: &DriftFound| match found {
             DriftFound::Gone => Drift::Gone,
             DriftFound::Changed(_) => Drift::Changed,
@@ -255,7 +264,7 @@ impl Deployer for Bench {
     async fn discover(&self) -> Result<Vec<(TypeName, NativeId)>, String> {
         let formation = self.formation()?;
         let found = self.control.discover(&self.principal, &formation, Whose::Everybodys).await;
-        let found = found.map_err(told)?;
+        let found = found.map_err(|error| told(&error))?;
         if let Some(left_out) = found.left_out.first() {
             return Err(format!(
                 "`{}` can't be looked for: {}",
@@ -302,6 +311,6 @@ impl Deployer for Bench {
     async fn destroy(&self) -> Result<(), String> {
         let Some(id) = self.state().formation.take() else { return Ok(()) };
         let deploy = self.control.delete_formation(&self.principal, &id, &Decisions::new()).await;
-        self.over(&deploy.map_err(told)?).await
+        self.over(&deploy.map_err(|error| told(&error))?).await
     }
 }

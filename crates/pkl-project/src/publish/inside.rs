@@ -13,7 +13,7 @@ use super::PublishError;
 /// # Errors
 /// A path leads out of the package, or the module isn't well formed.
 pub(super) fn check(root: &Path, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
-    if !path.ends_with(".pkl") {
+    if path.rsplit_once('.').is_none_or(|(_, end)| end != "pkl") {
         return Ok(());
     }
     let location = root.join(path);

@@ -12,7 +12,9 @@ const GRANT: &str = "POSTGRES::Database::Grant";
 const FUNCTION: &str = "POSTGRES::Database::Function";
 
 fn table(fixture: &Fixture, columns: Json) -> Json {
-    json!({ "database": fixture.database, "schema": "app", "name": "t", "columns": columns })
+    let mut declared = json!({ "database": fixture.database, "schema": "app", "name": "t" });
+    declared["columns"] = columns;
+    declared
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,6 +167,7 @@ impl Drop for Server {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands where a closure takes an error")]
 fn text(error: impl ToString) -> String {
     error.to_string()
 }
