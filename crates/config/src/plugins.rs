@@ -208,7 +208,7 @@ mod tests {
             let at = error.find("plugins.json").expect("the file is named");
             error[at..].to_owned()
         });
-        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r"");
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]

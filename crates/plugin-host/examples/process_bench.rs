@@ -142,7 +142,7 @@ struct Echo;
 
 #[async_trait]
 impl ResourcePlugin for Echo {
-    fn namespace(&self) -> &str {
+    fn namespace(&self) -> &'static str {
         "BENCH"
     }
 

@@ -114,8 +114,9 @@ impl CommandError {
             Self::Config(error) => error.hint(),
             Self::Session(error) => error.hint(),
             Self::Pkl(error) => error.hint().map(str::to_owned),
-            Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            Self::UnknownPlugin { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
+            Self::UnknownCode { near: Some(near), .. } | Self::UnknownPlugin { near: Some(near), .. } => {
+                Some(format!("did you mean `{near}`?"))
+            }
             Self::UnknownPlugin { near: None, .. } => {
                 Some("`formwork plugin list` lists those that are".to_owned())
             }

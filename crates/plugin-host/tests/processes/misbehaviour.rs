@@ -59,10 +59,13 @@ async fn a_process_that_says_nothing_is_not_waited_for() {
     assert_eq!(world.sockets(), 0);
 }
 
+/// What is done to an installed plugin.
+type Breaking = fn(&std::path::Path);
+
 #[tokio::test]
 async fn what_is_not_installed_whole_is_not_used() {
     let mut faults = Vec::new();
-    let broken: [(&str, fn(&std::path::Path)); 8] = [
+    let broken: [(&str, Breaking); 8] = [
         ("no program", |place| fs::remove_file(place.join("unruly")).expect("removed")),
         ("no permission", |place| {
             fs::set_permissions(place.join("unruly"), fs::Permissions::from_mode(0o644)).expect("changed");
