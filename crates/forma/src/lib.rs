@@ -4,9 +4,16 @@
 //! - [`mirror`]: the package in place of what would be downloaded.
 //! - [`library`], [`tfvars`]: what the package's `ext/` modules ask of their host.
 //! - [`extract`]: what a plugin's schema package declares.
+//! - [`evaluate`]: what a module declares, as a [`Forma`]; [`wire`]: the same from JSON.
 
 pub mod extract;
+mod forma;
 pub mod library;
+mod lower;
 pub mod mirror;
 pub mod package;
 pub mod tfvars;
+pub mod wire;
+
+pub use forma::{Description, Forma, Named, Policy, Resource, Stack, Target, TypeSchema};
+pub use lower::{FormaError, FormaRequest, Invalid, evaluate, properties};

@@ -210,6 +210,8 @@ codes! {
         DuplicateKey = "duplicate-key",
         /// A YAML feature that templates do not have.
         UnsupportedYaml = "unsupported-yaml",
+        /// A module, or a part of it, that can't be evaluated.
+        EvaluationFailed = "evaluation-failed",
         /// The template is not an object, or lacks `resources`.
         InvalidTemplate = "invalid-template",
         /// A key that this place does not have.

@@ -25,6 +25,7 @@ mod session;
 pub mod stdlib;
 mod store;
 mod value;
+mod view;
 mod vm;
 
 pub use de::{DeserializeError, from_tree};
@@ -33,3 +34,4 @@ pub use evaluator::{Evaluator, EvaluatorBuilder, ModuleSource, TraceSink};
 pub use host::Limits;
 pub use items::Item;
 pub use session::{Handle, MemberPlaces, Session};
+pub use view::{ClassHandle, CodeSpan, Key, Member, Members, ObjectView, SourceId, View};

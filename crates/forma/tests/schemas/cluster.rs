@@ -226,7 +226,8 @@ local settings = new cluster.ConfigMap {
   data { ["url"] = formae.embed("https://\(secret.res.name)/") }
   binaryData { ["a"] = "b" }
 }
-local secret = new cluster.Secret { label = "secret"; metadata { name = "s" }; stringData { ["k"] = formae.value("v").opaque } }
+local home = new formae.Target { label = "home"; config = new target.Config { server = "https://h"; clusterVersion = "1.34"; auth = new target.TokenAuth { token = "t" } } }
+local secret = new cluster.Secret { label = "secret"; target = home.res; metadata { name = "s" }; stringData { ["k"] = formae.value("v").opaque } }
 
 forma {
   new formae.Stack { label = "main" }
@@ -234,6 +235,7 @@ forma {
     label = "cluster"
     config = new target.Config { server = "https://k"; clusterVersion = "1.34"; auth = new target.TokenAuth { token = secret.res.uid } }
   }
+  home
   settings
   secret
   new cluster.Deployment {
