@@ -8,7 +8,7 @@ use crate::lease::{Lease, LeaseEnd};
 use crate::recognise::Recogniser;
 use crate::shared::Shared;
 use crate::slots::Keeping;
-use crate::targets::{Place, Targets, is_target};
+use crate::targets::{Place, Targets, target_row};
 use crate::work::Work;
 use formwork_engine_core::{Act, Batch, Input, Operation, Records};
 use formwork_model::{
@@ -282,7 +282,7 @@ impl Driver {
         };
         let key = (stack.clone(), target.name.clone());
         if !self.targets.contains_key(&key)
-            && let Some(row) = self.operation.rows().find(|row| is_target(row, stack, &target.name))
+            && let Some(row) = target_row(self.operation.rows(), stack, &target.name)
         {
             self.targets.insert(key.clone(), row.id.clone());
         }

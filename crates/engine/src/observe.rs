@@ -6,7 +6,7 @@ use crate::censor::Censor;
 use crate::conceal::{Secrecy, SecretPlaces, conceal, secret_inputs, secret_places};
 use crate::fill::without_secrets;
 use crate::rate::Rates;
-use crate::targets::{Config, Place, is_target};
+use crate::targets::{Config, Place, target_row};
 use crate::{Clock, ObserveRequest, Registry, slots};
 use formwork_model::{
     Failure, InstanceKey, NativeId, Object, Observation, Plan, Row, RowId, Sealed, SecretSlots, SlotId,
@@ -146,7 +146,7 @@ impl Observer {
         let plugin = self.registry.plugin(&step.type_name).ok_or_else(|| missing_plugin(&step.type_name))?;
         let timeout = plan.types.get(&step.type_name).map(|pinned| pinned.capabilities.timeout_millis);
         let timeout_millis = timeout.unwrap_or(TIMEOUT_MILLIS);
-        let target = rows.iter().find(|row| is_target(row, &step.stack, &step.target.name));
+        let target = target_row(rows.iter(), &step.stack, &step.target.name);
         let place = Place::new(&step.target, target);
         let config = place.config(&*self.store, &self.key, &SecretSlots::new()).await?;
         let censor = Censor::new(&config.secrets);
@@ -188,7 +188,7 @@ impl Observer {
             if *target == TargetRev::default() || configs.contains_key(&key) {
                 continue;
             }
-            let declared = targets.iter().find(|other| is_target(other, &row.stack, &target.name));
+            let declared = target_row(targets.iter(), &row.stack, &target.name);
             let place = Place::new(target, declared);
             let config = place.config(&*self.store, &self.key, &SecretSlots::new()).await;
             configs.insert(key, config);

@@ -6,7 +6,7 @@ use crate::slots;
 use formwork_engine_core::{SecretFill, SecretPiece};
 use formwork_model::{
     Failure, InstanceKey, Json, Path, Row, RowId, Secret, SecretSlots, SlotId, StackId, Stored, StoredLeaf,
-    TARGET_TYPE, TargetName, TargetRev, WireCode,
+    TARGET_TYPE, TargetName, TargetRev, WireCode, is_target_stack,
 };
 use formwork_store::Store;
 use std::collections::BTreeMap;
@@ -187,7 +187,23 @@ impl Targets {
     }
 }
 
-/// Whether a row is that of a target of this name.
-pub(crate) fn is_target(row: &Row, stack: &StackId, name: &TargetName) -> bool {
-    row.stack == *stack && row.type_name.as_str() == TARGET_TYPE && row.label.as_str() == name.as_str()
+/// The row of the target that a name means in a stack: the stack's own, or the project's.
+pub(crate) fn target_row<'r>(
+    rows: impl Iterator<Item = &'r Row>,
+    stack: &StackId,
+    name: &TargetName,
+) -> Option<&'r Row> {
+    let mut shared = None;
+    for row in rows {
+        if row.type_name.as_str() != TARGET_TYPE || row.label.as_str() != name.as_str() {
+            continue;
+        }
+        if row.stack == *stack {
+            return Some(row);
+        }
+        if is_target_stack(&row.stack) {
+            shared = Some(row);
+        }
+    }
+    shared
 }

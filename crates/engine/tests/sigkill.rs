@@ -213,6 +213,7 @@ impl Host {
             kind: OperationKind::Update,
             desired,
             rows,
+            known: &BTreeMap::new(),
             observations: &observations,
             imports: &BTreeMap::new(),
             catalog: &*self.types,

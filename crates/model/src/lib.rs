@@ -57,9 +57,9 @@ pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod}
 pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
 pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};
-pub use types::{
+pub use types::{is_target_stack, target_stack, 
     Catalog, CheckContext, Concurrency, Discovery, IamActions, ImmutableRule, ListParameter, LookupRule,
-    Observation, Parent, Replacement, RetryRule, SecretKeeping, TARGET_TYPE, TypeCapabilities, TypeRules,
+    Observation, Parent, Replacement, RetryRule, SecretKeeping, TARGET_STACK, TARGET_TYPE, TypeCapabilities, TypeRules,
     WriteOnlyRule,
 };
 pub use value::{

@@ -1,6 +1,6 @@
 //! Types: what a front end, the planner and the engine may ask of one.
 
-use crate::{Diagnostic, Diagnostics, Expr, NativeId, Path, RowId, Schema, Stored, Timestamp, TypeName};
+use crate::{Diagnostic, Diagnostics, Expr, NativeId, Path, ProjectId, RowId, Schema, StackId, Stored, Timestamp, TypeName};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -96,6 +96,20 @@ pub struct ListParameter {
 /// The type of a target: where resources of a plugin live, as a resource itself. Its properties are
 /// the `namespace` of the types that may name it and their `config`.
 pub const TARGET_TYPE: &str = "target";
+
+/// The name of the stack that a project's targets are in, which resources of all its stacks may live at.
+/// No author's stack begins with a dollar sign.
+pub const TARGET_STACK: &str = "$targets";
+
+/// The id of the stack that a project's targets are in.
+pub fn target_stack(project: &ProjectId) -> StackId {
+    StackId::new(format!("targets:{project}"))
+}
+
+/// Whether this is the stack that some project's targets are in.
+pub fn is_target_stack(stack: &StackId) -> bool {
+    stack.as_str().starts_with("targets:")
+}
 
 /// The types that exist.
 pub trait Catalog: Send + Sync {

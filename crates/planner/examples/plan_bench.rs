@@ -191,6 +191,7 @@ fn time(case: &Case, runs: u32) -> (Duration, Plan) {
         kind: OperationKind::Update,
         desired: &case.desired,
         rows: &case.rows,
+        known: &BTreeMap::new(),
         observations: &case.observations,
         imports: &BTreeMap::new(),
         catalog: &catalog,

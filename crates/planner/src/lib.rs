@@ -18,4 +18,4 @@ mod request;
 pub use change::{Comparison, Verdict, diff, drift};
 pub use check::{PlanFault, check};
 pub use graph::{GraphEdge, GraphNode, Order, order};
-pub use request::{Import, Imports, PlanRequest, Planning, plan};
+pub use request::{Import, Imports, KnownStacks, PlanRequest, Planning, plan};

@@ -2,7 +2,7 @@
 
 use formwork_model::{
     Catalog, Certainty, Desired, Diagnostics, InstanceKey, NativeId, Object, Observation, OperationKind,
-    Plan, ResourceDesired, Row, RowId, SecretSlots, Stored, TargetName, TargetRev, Timestamp, TypeName,
+    Plan, ResourceDesired, Row, RowId, SecretSlots, StackId, StackKey, Stored, TargetName, TargetRev, Timestamp, TypeName,
 };
 use std::collections::BTreeMap;
 
@@ -13,8 +13,11 @@ pub struct PlanRequest<'a> {
     pub kind: OperationKind,
     /// What should exist.
     pub desired: &'a Desired,
-    /// All rows of the desired stacks, tombstones included, in position order.
+    /// All rows of the desired stacks, tombstones included, in position order; and of the stacks in
+    /// `known` at least those that are referred to.
     pub rows: &'a [Row],
+    /// Stacks that are only referred to: nothing of them changes.
+    pub known: &'a KnownStacks,
     /// What was seen of them.
     pub observations: &'a BTreeMap<RowId, Observation>,
     /// What was found of the objects that declarations import.
@@ -27,6 +30,9 @@ pub struct PlanRequest<'a> {
     /// left out then, instead of refused.
     pub incomplete: bool,
 }
+
+/// Stacks that a request only refers to, by name.
+pub type KnownStacks = BTreeMap<StackKey, StackId>;
 
 /// What was found of each object that a declaration imports, by its type and id.
 pub type Imports = BTreeMap<(TypeName, NativeId), Import>;

@@ -38,6 +38,7 @@ impl Control {
             kind: OperationKind::Delete,
             desired: &desired,
             rows: &rows,
+            known: &BTreeMap::new(),
             observations: &BTreeMap::new(),
             imports: &BTreeMap::new(),
             catalog: &*self.catalog,

@@ -270,6 +270,7 @@ impl Control {
             kind,
             desired: &desired,
             rows: &rows,
+            known: &BTreeMap::new(),
             observations: &observed,
             imports: &imports,
             catalog: &*self.catalog,

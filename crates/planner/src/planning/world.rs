@@ -6,7 +6,7 @@ use crate::{Import, PlanRequest};
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Object, Observation,
     OperationKind, RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey,
-    Stored, TARGET_TYPE, TargetName, TypeCapabilities, TypeName, TypeRules,
+    Stored, TARGET_STACK, TARGET_TYPE, TargetName, TypeCapabilities, TypeName, TypeRules,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -85,6 +85,8 @@ pub(crate) struct World<'a> {
     types: Vec<TypeEntry>,
     type_index: FxHashMap<TypeName, usize>,
     stack_index: FxHashMap<&'a StackKey, usize>,
+    /// The name of the stack of the project's targets.
+    targets: StackKey,
     labels: Chains<'a>,
     row_labels: Chains<'a>,
 }
@@ -123,12 +125,12 @@ impl<'a> World<'a> {
         let stack_ids: FxHashMap<_, _> = stacks().map(|(at, stack)| (&stack.id, at)).collect();
         let row_stacks: Vec<Option<usize>> =
             request.rows.iter().map(|row| stack_ids.get(&row.stack).copied()).collect();
-        let row_labels: Vec<_> = request
-            .rows
-            .iter()
-            .zip(&row_stacks)
-            .map(|(row, stack)| stack.map(|at| (at, &row.label)))
-            .collect();
+        // Stacks that are only referred to come after those of the request.
+        let known = || request.known.iter().zip(desired.stacks.len()..);
+        let known_ids: FxHashMap<_, _> = known().map(|((_, id), at)| (id, at)).collect();
+        let of = |row: &Row| stack_ids.get(&row.stack).or_else(|| known_ids.get(&row.stack)).copied();
+        let row_labels: Vec<_> =
+            request.rows.iter().map(|row| of(row).map(|at| (at, &row.label))).collect();
         let row_index: FxHashMap<_, _> =
             request.rows.iter().enumerate().map(|(at, row)| (&row.id, at)).collect();
         let mut world = Self {
@@ -140,7 +142,11 @@ impl<'a> World<'a> {
             row_index,
             types: Vec::new(),
             type_index: FxHashMap::default(),
-            stack_index: stacks().map(|(at, stack)| (&stack.key, at)).collect(),
+            stack_index: known()
+                .map(|((key, _), at)| (key, at))
+                .chain(stacks().map(|(at, stack)| (&stack.key, at)))
+                .collect(),
+            targets: target_stack(request),
             labels: Chains::default(),
             row_labels: Chains::new(&row_labels),
         };
@@ -276,14 +282,20 @@ impl<'a> World<'a> {
         self.type_index.get(name).copied()
     }
 
-    /// Whether rows of this stack that are not declared go.
+    /// Whether rows of this stack that are not declared go; never those of a stack that is only referred to.
     pub(crate) fn removes(&self, stack: usize) -> bool {
-        self.request.kind == OperationKind::Delete || self.stack(stack).mode == Mode::Reconcile
+        self.request.desired.stacks.get(stack).is_some_and(|stack| {
+            self.request.kind == OperationKind::Delete || stack.mode == Mode::Reconcile
+        })
     }
 
     /// What a reference that stands in `stack` refers to.
     pub(crate) fn find(&self, stack: usize, target: &RefTarget) -> Found {
-        let RefTarget::Resource { stack: other, type_name, label } = target else { return Found::Nothing };
+        let (other, type_name, label) = match target {
+            RefTarget::Resource { stack, type_name, label } => (stack, type_name, label),
+            RefTarget::Target(target) => return self.find_target(stack, target),
+            RefTarget::Stack(_) | RefTarget::Policy(_) => return Found::Nothing,
+        };
         let stack = match other {
             None => Some(stack),
             Some(key) => self.stack_index.get(key).copied(),
@@ -291,9 +303,13 @@ impl<'a> World<'a> {
         stack.map_or(Found::Nothing, |stack| self.find_label(stack, label, type_name.as_ref()))
     }
 
-    /// The target of this name.
+    /// The target of this name: the stack's own, or the project's.
     pub(crate) fn find_target(&self, stack: usize, target: &TargetName) -> Found {
-        self.find_label(stack, &target.as_str().into(), Some(&TARGET_TYPE.into()))
+        let (label, kind) = (target.as_str().into(), TARGET_TYPE.into());
+        match (self.find_label(stack, &label, Some(&kind)), self.stack_index.get(&self.targets)) {
+            (Found::Nothing, Some(targets)) => self.find_label(*targets, &label, Some(&kind)),
+            (found, _) => found,
+        }
     }
 
     /// What a label means in a stack: a declared resource, or a row that stays undeclared.
@@ -319,6 +335,10 @@ impl<'a> World<'a> {
             _ => Found::Nothing,
         }
     }
+}
+
+fn target_stack(request: &PlanRequest<'_>) -> StackKey {
+    StackKey::new(request.desired.project.clone(), TARGET_STACK)
 }
 
 /// The types that exist, as one fact for a message.

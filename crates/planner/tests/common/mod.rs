@@ -34,6 +34,7 @@ impl Request {
             kind: self.kind,
             desired: &self.desired,
             rows: &self.rows,
+            known: &BTreeMap::new(),
             observations: &self.observations,
             imports: &self.imports,
             catalog: &catalog,

@@ -90,6 +90,7 @@ impl World {
             kind: kind_of(declaration, rows),
             desired: &declaration.desired(),
             rows,
+            known: &BTreeMap::new(),
             observations: &observations,
             imports: &BTreeMap::new(),
             catalog: &self.catalog,
