@@ -10,6 +10,7 @@ mod client;
 mod drift;
 mod error;
 mod event;
+mod forma;
 mod formation;
 pub mod json;
 mod managed;
@@ -32,6 +33,10 @@ pub use client::{
 pub use drift::{DriftChange, DriftStatus, FormationDrift, ResourceDrift};
 pub use error::{ErrorBody, ErrorDetail};
 pub use event::{EventPage, OperationEnd, OperationEvent, WaitingFor};
+pub use forma::{
+    FormaAnswer, FormaCommand, FormaCommandKind, FormaMode, FormaResource, FormaStack, FormaTarget,
+    OnDependents,
+};
 pub use formation::{
     DeleteResult, Formation, FormationResource, FormationStatus, OperationAccepted, ResourceStatus,
 };

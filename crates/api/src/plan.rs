@@ -24,6 +24,9 @@ pub struct PlanResult {
 /// What would happen to one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanChange {
+    /// Its stack, where the plan is about several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// Its logical id.
     pub logical_id: String,
     /// Its type.

@@ -4,6 +4,9 @@ use formwork_model::{Diagnostic, Place};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// What the server calls a template that was sent.
+const TEMPLATE: &str = "template";
+
 /// The answer to a validation. It is 200 even for a template that is not valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Validation {
@@ -29,6 +32,9 @@ pub struct Detail {
     /// What kind (`unknown-property`); `formwork explain` knows each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
+    /// The file, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The line in the template's text, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -63,8 +69,11 @@ pub struct RelatedPlace {
 }
 
 /// A place in a template's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SourcePlace {
+    /// The file, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1, in characters.
@@ -78,12 +87,18 @@ pub struct SourcePlace {
 impl From<&Place> for SourcePlace {
     fn from(place: &Place) -> Self {
         Self {
+            file: named_file(place),
             line: place.line,
             column: place.column,
             end_line: place.end_line,
             end_column: place.end_column,
         }
     }
+}
+
+/// The file of a place. A template is the one text that was sent, so its name says nothing.
+fn named_file(place: &Place) -> Option<String> {
+    (&*place.file != TEMPLATE).then(|| place.file.to_string())
 }
 
 impl From<&Diagnostic> for Detail {
@@ -97,6 +112,7 @@ impl From<&Diagnostic> for Detail {
             path: diagnostic.path.to_string(),
             message: diagnostic.message.clone(),
             code: Some(diagnostic.code.as_str().to_owned()),
+            file: place.and_then(named_file),
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
             end_line: place.map(|place| place.end_line),

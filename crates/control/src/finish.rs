@@ -1,5 +1,6 @@
 //! What an operation's end makes of its formation's record: written in the same unit.
 
+use crate::forma;
 use crate::formation::{Deployed, FormationDoc, FormationStatus, Pending, forget_revisions, keep_revision};
 use async_trait::async_trait;
 use formwork_engine::{Ending, Hooks};
@@ -19,6 +20,10 @@ impl Hooks for Finisher {
         let mut writes = Vec::new();
         for stack in &ending.plan.stacks {
             let Some(object) = self.reader.object(stack.id.as_str()).await? else { continue };
+            if object.type_name == forma::STACK {
+                writes.extend(forma::emptied(&*self.reader, &stack.id, ending).await?);
+                continue;
+            }
             let Ok(mut doc) = serde_json::from_value::<FormationDoc>(object.doc) else {
                 return Err(StoreError::Unreadable {
                     record: object.id,

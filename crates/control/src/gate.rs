@@ -23,6 +23,8 @@ pub enum Gate {
     UpdateFormation(StackId),
     /// Carrying a kept plan out.
     ApplyPlan(PlanHash),
+    /// Applying a forma in the project that the body names.
+    ApplyForma(Option<ProjectId>),
     /// Making a resource in the project that the body names.
     CreateResource(TypeName, Option<ProjectId>),
     /// Changing a resource.
@@ -71,6 +73,10 @@ impl Control {
                 self.permit(p, &record.question("formations:UpdateFormation"), id.as_str()).await.map(drop)
             }
             Gate::ApplyPlan(hash) => self.gate_apply(p, *hash).await,
+            Gate::ApplyForma(named) => {
+                let project = self.project_to_write(p, named.as_ref(), "stacks:ApplyStack").await?;
+                self.permit(p, &Self::applying(&project), "").await.map(drop)
+            }
             Gate::CreateResource(type_name, named) => {
                 let access = self.access(type_name)?;
                 let project = self.home(p, type_name, named.as_ref(), &access).await?;

@@ -17,6 +17,7 @@ mod decided;
 mod error;
 mod files;
 mod finish;
+mod forma;
 mod formation;
 mod gate;
 mod ids;
@@ -41,6 +42,9 @@ mod users;
 pub use audit_log::AuditEntry;
 pub use control::{Control, ControlOptions};
 pub use error::ControlError;
+pub use forma::{
+    AppliedForma, ApplyForma, DestroyForma, InventoryResource, InventoryStack, InventoryTarget, PlannedForma,
+};
 pub use formation::{
     CreateFormation, Decisions, DeniedAction, Deploy, DriftChange, DriftFound, FormationDrift,
     FormationStatus, FormationView, GraphEdgeView, GraphNodeView, GraphView, ObservePolicy, PlanChange,

@@ -4,7 +4,7 @@
 //! by what their author wrote, and nothing of it was compared with what exists.
 
 use crate::extract::{ConfigSchema, FieldHint, Schema};
-use formwork_model::{Expr, Json, Label, Path, SourceMap, TargetName, TypeName};
+use formwork_model::{Expr, ExprLeaf, Json, Label, Path, SourceFile, SourceMap, Span, TargetName, TypeName};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -32,6 +32,63 @@ pub struct Forma {
     pub known_targets: Vec<Named>,
     /// Where everything was declared.
     pub source_map: Arc<SourceMap>,
+}
+
+impl Forma {
+    /// The files as they may be drawn: what stands between quotes where a secret is written is blank.
+    pub fn drawable(&self) -> SourceMap {
+        let mut spans: Vec<Span> = Vec::new();
+        let configs = self.targets.iter().map(|it| (&it.config, it.path.key("Config")));
+        let properties =
+            self.resources.iter().map(|it| (&it.properties, crate::desire::properties_path(&it.path)));
+        for (value, base) in configs.chain(properties) {
+            value.for_each_leaf(&mut |path, leaf| {
+                if holds_secret(leaf) {
+                    spans.extend(self.source_map.node(&base.join(path)).map(|node| node.span));
+                }
+            });
+        }
+        let files = self.source_map.files.iter().zip(0u16..).map(|(file, number)| {
+            let mut text = file.text.to_string();
+            for span in spans.iter().filter(|span| span.file == number) {
+                blank(&mut text, span);
+            }
+            SourceFile::new(file.name.clone(), text)
+        });
+        SourceMap { files: files.collect(), root: self.source_map.root.clone() }
+    }
+}
+
+fn holds_secret(leaf: &ExprLeaf) -> bool {
+    match leaf {
+        ExprLeaf::Secret(_) => true,
+        ExprLeaf::Once(inner) => {
+            let mut found = false;
+            inner.for_each_leaf(&mut |_, leaf| found |= holds_secret(leaf));
+            found
+        }
+        ExprLeaf::Ref(_) | ExprLeaf::Template(_) | ExprLeaf::KeepPrevious => false,
+    }
+}
+
+/// Blanks what stands between quotes in a span. The text keeps its length, so that all other places stay.
+fn blank(text: &mut String, span: &Span) {
+    let range = span.start as usize..span.end as usize;
+    let Some(inside) = text.get(range.clone()) else { return };
+    let mut quoted = false;
+    let mut escaped = false;
+    let blanked: String = inside
+        .chars()
+        .flat_map(|letter| {
+            let is_quote = letter == '"' && !escaped;
+            escaped = letter == '\\' && !escaped;
+            quoted ^= is_quote;
+            let keeps = is_quote || !quoted || letter.is_whitespace();
+            let (shown, times) = if keeps { (letter, 1) } else { ('*', letter.len_utf8()) };
+            std::iter::repeat_n(shown, times)
+        })
+        .collect();
+    text.replace_range(range, &blanked);
 }
 
 /// What is said to a person before a forma is applied.

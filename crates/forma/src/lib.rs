@@ -6,6 +6,7 @@
 //! - [`extract`]: what a plugin's schema package declares.
 //! - [`evaluate`]: what a module declares, as a [`Forma`]; [`wire`]: the same from JSON.
 
+mod desire;
 pub mod extract;
 mod forma;
 pub mod library;
@@ -15,5 +16,6 @@ pub mod package;
 pub mod tfvars;
 pub mod wire;
 
+pub use desire::{DesireRequest, desired, stack_id};
 pub use forma::{Description, Forma, Named, Policy, Resource, Stack, Target, TypeSchema};
 pub use lower::{FormaError, FormaRequest, Invalid, evaluate, properties};

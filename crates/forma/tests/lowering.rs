@@ -87,7 +87,7 @@ fn compared(evaluator: &Evaluator, module: &ModuleSource) -> Option<Result<(), S
     };
     Some(match (lowered, evaluator.output_bytes(module)) {
         (Ok(lowered), Ok(bytes)) => match wire::read(&bytes, &ProjectId::from("p")) {
-            Ok(read) => same(&told(&lowered), &told(&read)),
+            Ok(read) => same(&told(&lowered), &told(&read)).and_then(|()| sent(&lowered)),
             Err(error) => Err(format!("what is put out can't be read: {error:?}")),
         },
         (Err(_), Err(_)) => Ok(()),
@@ -97,6 +97,13 @@ fn compared(evaluator: &Evaluator, module: &ModuleSource) -> Option<Result<(), S
         }
         (Err(error), Ok(_)) => Err(format!("it can be put out but not lowered: {error:?}")),
     })
+}
+
+/// What is sent of a forma is what it is.
+fn sent(lowered: &Forma) -> Result<(), String> {
+    let read = wire::from_json(wire::write(lowered), &ProjectId::from("p"));
+    let read = read.map_err(|error| format!("what is sent can't be read: {error:?}"))?;
+    same(&told(lowered), &told(&read))
 }
 
 fn same(by_value: &Json, by_output: &Json) -> Result<(), String> {

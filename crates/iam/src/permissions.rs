@@ -67,6 +67,7 @@ const CATALOGUE: &[(&str, &str)] = &[
     ),
     ("quotas", "ListQuotas CreateQuota GetQuota UpdateQuota DeleteQuota"),
     ("secrets", "ListSecrets CreateSecret GetSecret UpdateSecret DeleteSecret"),
+    ("stacks", "PlanStack ApplyStack DestroyStack ListStacks"),
     ("tasks", "CreateTask ListTasks GetTask UpdateTask TransitionTask DeleteTask"),
     ("tools", "CreateTool ListTools GetTool UpdateTool DeleteTool CallTool"),
     ("traces", "ListTraces GetTrace GetTraceTree PurgeTraceContent"),

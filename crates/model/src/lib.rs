@@ -57,10 +57,10 @@ pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod}
 pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
 pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};
-pub use types::{is_target_stack, target_stack, 
+pub use types::{
     Catalog, CheckContext, Concurrency, Discovery, IamActions, ImmutableRule, ListParameter, LookupRule,
-    Observation, Parent, Replacement, RetryRule, SecretKeeping, TARGET_STACK, TARGET_TYPE, TypeCapabilities, TypeRules,
-    WriteOnlyRule,
+    Observation, Parent, Replacement, RetryRule, SecretKeeping, TARGET_STACK, TARGET_TYPE, TypeCapabilities,
+    TypeRules, WriteOnlyRule, is_target_stack, target_stack,
 };
 pub use value::{
     BoundRef, Expr, ExprLeaf, InputLeaf, InputPart, Inputs, Part, Planned, PlannedLeaf, SecretSlots, Stored,

@@ -135,6 +135,12 @@ impl SourceMap {
         self.resolve(node.key.unwrap_or(node.span))
     }
 
+    /// The node of the value at a path, or of its nearest ancestor that has one; `None` for the whole document.
+    pub fn node(&self, path: &Path) -> Option<&SourceNode> {
+        let node = self.nearest(path);
+        (!std::ptr::eq(node, &self.root)).then_some(node)
+    }
+
     fn nearest(&self, path: &Path) -> &SourceNode {
         let mut node = &self.root;
         for segment in path.segments() {

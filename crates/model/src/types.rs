@@ -1,6 +1,9 @@
 //! Types: what a front end, the planner and the engine may ask of one.
 
-use crate::{Diagnostic, Diagnostics, Expr, NativeId, Path, ProjectId, RowId, Schema, StackId, Stored, Timestamp, TypeName};
+use crate::{
+    Diagnostic, Diagnostics, Expr, NativeId, Path, ProjectId, RowId, Schema, StackId, Stored, Timestamp,
+    TypeName,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

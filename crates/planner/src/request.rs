@@ -2,7 +2,8 @@
 
 use formwork_model::{
     Catalog, Certainty, Desired, Diagnostics, InstanceKey, NativeId, Object, Observation, OperationKind,
-    Plan, ResourceDesired, Row, RowId, SecretSlots, StackId, StackKey, Stored, TargetName, TargetRev, Timestamp, TypeName,
+    Plan, ResourceDesired, Row, RowId, SecretSlots, StackId, StackKey, Stored, TargetName, TargetRev,
+    Timestamp, TypeName,
 };
 use std::collections::BTreeMap;
 

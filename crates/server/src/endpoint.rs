@@ -82,6 +82,7 @@ pub fn endpoints() -> Vec<EndpointInfo> {
 pub(crate) fn table() -> Vec<Endpoint> {
     let mut all = routes::formations::endpoints();
     all.extend(routes::drift::endpoints());
+    all.extend(routes::formae::endpoints());
     all.extend(routes::revisions::endpoints());
     all.extend(routes::purge::endpoints());
     all.extend(routes::plans::endpoints());

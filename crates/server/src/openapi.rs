@@ -125,6 +125,11 @@ pub(crate) fn reference(name: &str) -> Json {
 }
 
 /// The schema of a page of a list.
+pub(crate) fn list_of(item: &str) -> Json {
+    json!({ "type": "array", "items": reference(item) })
+}
+
+/// A page of items.
 pub(crate) fn page_of(item: &str) -> Json {
     page_of_schema(&reference(item))
 }
@@ -171,6 +176,11 @@ fn schemas() -> Map<String, Json> {
     add::<wire::UpdateFormation>(&mut all);
     add::<wire::Formation>(&mut all);
     add::<wire::FormationDrift>(&mut all);
+    add::<wire::FormaCommand>(&mut all);
+    add::<wire::FormaAnswer>(&mut all);
+    add::<wire::FormaResource>(&mut all);
+    add::<wire::FormaStack>(&mut all);
+    add::<wire::FormaTarget>(&mut all);
     add::<wire::FormationRevision>(&mut all);
     add::<wire::SecretOutputPurge>(&mut all);
     add::<wire::DeleteResult>(&mut all);

@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct ServerOptions {
     /// The most bytes of a body on formation routes: a template may be large.
     pub formation_body: usize,
+    /// The most bytes of a forma, its places and its sources included.
+    pub forma_body: usize,
     /// The most bytes of any other body (`formations-behaviour.md` §1.1).
     pub body: usize,
     /// How long a body may take to arrive.
@@ -43,6 +45,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             formation_body: 16 << 20,
+            forma_body: 64 << 20,
             body: 1 << 20,
             body_timeout: Duration::from_secs(30),
             request_timeout: Duration::from_secs(30),

@@ -7,7 +7,7 @@ use formwork_control as control;
 use formwork_engine_core::{Waiting, WaitsFor};
 use formwork_model::{
     Cause, Condition, Event, EventAction, EventStatus, Guard, Json, NativeId, OnFailure, Plan, PlanHash, Row,
-    Secret, Step, Timestamp,
+    Secret, StackId, Step, Timestamp,
 };
 use formwork_platform::TraceContentMode;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) fn template(value: Json) -> control::TemplateInput {
     }
 }
 
-fn plan_hash(text: Option<String>) -> Result<Option<PlanHash>, ApiFailure> {
+pub(crate) fn plan_hash(text: Option<String>) -> Result<Option<PlanHash>, ApiFailure> {
     let malformed = |_| ApiFailure::validation("`plan_hash` must be 64 hexadecimal digits");
     text.map(|text| text.parse().map_err(malformed)).transpose()
 }
@@ -109,15 +109,34 @@ pub(crate) fn graph(view: control::GraphView) -> wire::Graph {
 
 pub(crate) fn planned(planned: control::PlannedFormation) -> wire::PlanResult {
     wire::PlanResult {
-        changes: planned.changes.into_iter().map(plan_change).collect(),
+        changes: planned.changes.into_iter().map(|change| plan_change(change, None)).collect(),
         unauthorized_actions: planned.unauthorized.into_iter().map(denied).collect(),
         plan_hash: planned.hash.to_string(),
         warnings: planned.warnings.iter().map(Into::into).collect(),
     }
 }
 
-fn plan_change(change: control::PlanChange) -> wire::PlanChange {
+/// A plan over several stacks.
+pub(crate) fn planned_forma(planned: control::PlannedForma) -> wire::PlanResult {
+    let stack_of = |id: &StackId| {
+        let stack = planned.plan.stacks.iter().find(|stack| stack.id == *id);
+        stack.map(|stack| stack.key.name.to_string())
+    };
+    let changes = planned.changes.into_iter().map(|change| {
+        let stack = stack_of(&change.stack);
+        plan_change(change, stack)
+    });
+    wire::PlanResult {
+        changes: changes.collect(),
+        unauthorized_actions: planned.unauthorized.into_iter().map(denied).collect(),
+        plan_hash: planned.hash.to_string(),
+        warnings: planned.warnings.iter().map(Into::into).collect(),
+    }
+}
+
+fn plan_change(change: control::PlanChange, stack: Option<String>) -> wire::PlanChange {
     wire::PlanChange {
+        stack,
         logical_id: change.logical_id,
         resource_type: change.resource_type.to_string(),
         action: change.action.to_owned(),

@@ -1,6 +1,7 @@
 //! What can be typed: clap types only, and the spelling of flags.
 
 mod files;
+mod forma;
 mod formation;
 mod pkl;
 mod plugin;
@@ -11,6 +12,9 @@ mod suggestions;
 mod user;
 
 pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
+pub(crate) use forma::{
+    Consumer, FormaApply, FormaDestroy, FormaEval, FormaFile, FormaOutput, Inventory, Machine,
+};
 pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
     FormationRevision, ListFormations, ParameterArgs, PlanFormation, PlanHash, TemplateArgs, UpdateFormation,
@@ -110,6 +114,15 @@ pub(crate) enum Command {
 /// The commands that have types of their own.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Static {
+    /// Make reality what a forma declares
+    Apply(FormaApply),
+    /// Destroy what a forma declares
+    Destroy(FormaDestroy),
+    /// Show what a forma declares, changing nothing
+    Eval(FormaEval),
+    /// Show the stacks, targets and resources that formae made
+    #[command(subcommand)]
+    Inventory(Inventory),
     /// Check a template without deploying it
     ValidateFormation(ValidateFormation),
     /// Show what a deploy would do, changing nothing

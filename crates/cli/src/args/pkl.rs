@@ -167,7 +167,7 @@ pub(crate) struct PklModules {
 }
 
 /// What programs may read, and how long they may take.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PklHost {
     /// Regular expressions for modules' URIs, separated by commas
     #[arg(long, value_name = "PATTERNS", value_delimiter = ',')]
@@ -241,7 +241,7 @@ pub(crate) enum TraceMode {
 }
 
 /// Which project modules are evaluated in.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PklProject {
     /// The directory of the project [default: the nearest one above the working directory]
     #[arg(long, value_name = "DIRECTORY")]
@@ -316,7 +316,7 @@ fn rewrite(text: &str) -> Result<(String, String), String> {
 
 /// Parses `NAME=VALUE`, or a bare `NAME`.
 #[expect(clippy::unnecessary_wraps, reason = "the form of a parser of arguments")]
-fn assignment(text: &str) -> Result<Assignment, std::convert::Infallible> {
+pub(super) fn assignment(text: &str) -> Result<Assignment, std::convert::Infallible> {
     Ok(match text.split_once('=') {
         Some((name, value)) => Assignment { name: name.to_owned(), value: Some(value.to_owned()) },
         None => Assignment { name: text.to_owned(), value: None },

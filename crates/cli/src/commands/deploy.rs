@@ -211,7 +211,7 @@ pub(crate) async fn watch(session: &Session, operation: &OperationId) -> Result<
 }
 
 /// Shows an operation's events until it ends. An exit code: the person left before that.
-async fn follow(
+pub(super) async fn follow(
     session: &Session,
     operation: &str,
     next: Option<&str>,

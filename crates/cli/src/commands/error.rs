@@ -7,6 +7,7 @@ use formwork_api::{ApiError, ClientError, TransportError};
 use formwork_model::{Diagnostics, SourceMap};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How a command fails.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +15,12 @@ pub(crate) enum CommandError {
     /// The server refused. Its template, where there was one, to draw the places in.
     #[error("{error}")]
     Api { error: Box<ApiError>, source_text: Option<SourceText> },
+    /// The server refused a forma, whose files its places are in.
+    #[error("{error}")]
+    Refused { error: Box<ApiError>, map: Arc<SourceMap> },
+    /// What a forma declares is wrong.
+    #[error("the forma can't be used")]
+    Forma { diagnostics: Diagnostics, map: Box<SourceMap> },
     /// There is no answer.
     #[error(transparent)]
     Transport(#[from] TransportError),
@@ -101,7 +108,7 @@ impl CommandError {
     /// The exit code it ends with.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Api { error, .. } => Exit::for_code(&error.body.code),
+            Self::Api { error, .. } | Self::Refused { error, .. } => Exit::for_code(&error.body.code),
             Self::Argument(_) | Self::Parameter(_) | Self::UnknownCode { .. } => Exit::Usage,
             _ => Exit::Failed,
         }
@@ -110,7 +117,7 @@ impl CommandError {
     /// What would help.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::Api { error, .. } => answer_hint(error),
+            Self::Api { error, .. } | Self::Refused { error, .. } => answer_hint(error),
             Self::Config(error) => error.hint(),
             Self::Session(error) => error.hint(),
             Self::Pkl(error) => error.hint().map(str::to_owned),

@@ -10,6 +10,7 @@ mod drift;
 pub(crate) mod error;
 pub(crate) mod explain;
 mod files;
+mod forma;
 mod formation;
 mod graph;
 pub(crate) mod pkl;
@@ -39,6 +40,7 @@ pub(crate) fn run(invocation: Invocation) -> Result<Exit, CommandError> {
         Command::Static(Static::Explain(arguments)) => return explain::run(&arguments),
         Command::Static(Static::ListCommands) => return completions::list(),
         Command::Static(Static::Pkl(command)) => return pkl::run(&command),
+        Command::Static(Static::Eval(arguments)) => return forma::eval(&arguments),
         command => command,
     };
     let runtime = runtime(&command)?;
@@ -101,6 +103,9 @@ fn need(command: &Command) -> Need {
             | Static::GetUser(_)
             | Static::ListAuditEntries(_),
         ) => Need::Read,
+        Command::Static(Static::Inventory(_)) => Need::Read,
+        Command::Static(Static::Apply(arguments)) if arguments.simulate => Need::Read,
+        Command::Static(Static::Destroy(arguments)) if arguments.simulate => Need::Read,
         Command::Static(Static::WatchOperation(_)) => Need::Follow,
         Command::Resource(call)
             if matches!(
@@ -120,6 +125,9 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         Command::Static(command) => command,
     };
     match command {
+        Static::Apply(arguments) => forma::apply(session, &arguments).await,
+        Static::Destroy(arguments) => forma::destroy(session, &arguments).await,
+        Static::Inventory(command) => forma::inventory(session, &command).await,
         Static::ValidateFormation(arguments) => formation::validate(session, &arguments).await,
         Static::FormationSchema => formation::schema(session).await,
         Static::PlanFormation(arguments) => formation::plan(session, &arguments).await,
@@ -168,6 +176,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CommandEr
         | Static::Explain(_)
         | Static::Completions(_)
         | Static::ListCommands
+        | Static::Eval(_)
         | Static::Pkl(_) => unreachable!("`run` answers these before it connects"),
     }
 }

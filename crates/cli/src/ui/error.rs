@@ -7,7 +7,9 @@ use crate::ui::style::Styles;
 use crate::ui::{json, say, text};
 use formwork_api::ApiError;
 use formwork_formation::{Color, drawable, render_human};
-use formwork_model::{Diagnostic, DiagnosticCode, Path, Place, Segment, Severity, SourceFile, SourceMap};
+use formwork_model::{
+    Diagnostic, DiagnosticCode, Diagnostics, Path, Place, Segment, Severity, SourceFile, SourceMap,
+};
 use formwork_platform::Platform;
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
@@ -18,7 +20,8 @@ use std::error::Error;
 pub(crate) fn print(error: &CommandError) {
     match error {
         CommandError::Api { error, source_text } => print_answer(error, source_text.as_ref()),
-        CommandError::Encoding { diagnostics, map } => {
+        CommandError::Refused { error, map } => print_refusal(error, map),
+        CommandError::Forma { diagnostics, map } | CommandError::Encoding { diagnostics, map } => {
             diagnostics.iter().for_each(|diagnostic| print_diagnostic(diagnostic, map));
         }
         CommandError::Pkl(PklError::Evaluation(error)) => print_evaluation(error),
@@ -84,6 +87,38 @@ fn print_answer(error: &ApiError, source: Option<&SourceText>) {
     say(format_args!("{}", json::pretty(&body)));
 }
 
+/// Prints a refusal with its places in several files, for people alone: no JSON.
+fn print_refusal(error: &ApiError, map: &SourceMap) {
+    let details = error.body.meta.as_ref().map_or(&Value::Null, |meta| &meta["details"]);
+    if print_details_in(details, "error", map) == 0 {
+        let heading = "error".style(Styles::new().error);
+        say(format_args!(
+            "{heading}: {}: {}",
+            text::lines(&error.body.code),
+            text::lines(&error.body.message)
+        ));
+    }
+    for dependent in error.body.meta.iter().flat_map(|meta| meta["dependents"].as_array()).flatten() {
+        let field = |key: &str| text::lines(dependent[key].as_str().unwrap_or_default());
+        say(format_args!(
+            "  depends on it: {} {} in the stack {}",
+            field("type"),
+            field("label"),
+            field("stack")
+        ));
+    }
+}
+
+/// Draws the details of an answer in the files that they name. Answers how many there were.
+pub(crate) fn print_details_in(details: &Value, severity: &str, map: &SourceMap) -> usize {
+    let Some(details) = details.as_array() else { return 0 };
+    let severity = if severity == "warning" { Severity::Warning } else { Severity::Error };
+    for detail in details {
+        print_diagnostic(&diagnostic(detail, severity, None), map);
+    }
+    details.len()
+}
+
 fn print_causes(error: &(dyn Error + 'static)) {
     say(format_args!("{}: {}", "error".style(Styles::new().error), text::lines(&error.to_string())));
     let mut cause = error.source();
@@ -111,6 +146,11 @@ pub(crate) fn print_left_out(facts: &Value) {
     if let Some(count) = facts["left_out"].as_u64() {
         say(format_args!("and {count} more"));
     }
+}
+
+/// Prints diagnostics with their places.
+pub(crate) fn print_diagnostics(found: &Diagnostics, map: &SourceMap) {
+    found.iter().for_each(|diagnostic| print_diagnostic(diagnostic, map));
 }
 
 fn print_diagnostic(diagnostic: &Diagnostic, source: &SourceMap) {
@@ -144,8 +184,9 @@ fn diagnostic(detail: &Value, severity: Severity, source: Option<&SourceText>) -
 pub(crate) fn place(detail: &Value, source: Option<&SourceText>) -> Option<Place> {
     let number = |key: &str| detail[key].as_u64().and_then(|number| u32::try_from(number).ok());
     let (line, column) = (number("line")?, number("column")?);
+    let file = detail["file"].as_str().or(source.map(|source| source.name.as_str()))?;
     Some(Place {
-        file: source?.name.as_str().into(),
+        file: file.into(),
         line,
         column,
         end_line: number("end_line").unwrap_or(line),

@@ -4,11 +4,13 @@
 pub(crate) mod drift;
 pub(crate) mod error;
 pub(crate) mod graph;
+pub(crate) mod inventory;
 pub(crate) mod json;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod style;
 pub(crate) mod text;
+pub(crate) mod yaml;
 
 use std::fmt;
 use std::io::Write as _;

@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod formae;
 
 use common::{Home, text};
 use formwork_plugin_conformance::{FakeCloud, FakeCloudPlugin, Moment, Rule};
@@ -75,13 +76,19 @@ class Bucket extends formae.Resource {
 
   /// Its name.
   @formae.FieldHint { createOnly = true; required = true }
-  name: String
+  name: String | formae.Embedded
 
   @formae.FieldHint
   size: Int?
 
   @formae.FieldHint { writeOnly = true; opaque = true }
   password: (String|formae.SecretValue)?
+}
+
+/// A bucket as others refer to it.
+class BucketResolvable extends formae.Resolvable {
+  hidden type = "FAKE::Storage::Bucket"
+  hidden name: BucketResolvable = (this) { property = "name" }
 }
 "#;
 

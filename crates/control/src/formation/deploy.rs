@@ -80,7 +80,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) stack: StackId,
     pub(crate) operation: OperationId,
     pub(crate) kind: OperationKind,
-    pub(crate) record: ObjectWrite,
+    pub(crate) records: Vec<ObjectWrite>,
     pub(crate) permitted: PermittedPlan,
     pub(crate) decisions: &'a Decisions,
 }
@@ -138,7 +138,7 @@ impl Control {
             stack,
             operation,
             kind: OperationKind::Create,
-            record,
+            records: vec![record],
             permitted,
             decisions: &decisions,
         };
@@ -214,7 +214,7 @@ impl Control {
             stack: id.clone(),
             operation,
             kind: OperationKind::Update,
-            record: doc.update(id, Some(existing.version)),
+            records: vec![doc.update(id, Some(existing.version))],
             permitted,
             decisions: &request.decisions,
         };
@@ -223,7 +223,7 @@ impl Control {
 
     /// Begins an operation: from here on it is durable and goes on by itself.
     pub(crate) async fn begin(&self, ready: Ready, beginning: Beginning<'_>) -> Result<Deploy, ControlError> {
-        let Beginning { principal, project, stack, operation, kind, record, permitted, decisions } =
+        let Beginning { principal, project, stack, operation, kind, records, permitted, decisions } =
             beginning;
         let plan = Arc::new(ready.plan);
         let decided = decided_steps(&plan, &ready.rows, decisions)?;
@@ -245,7 +245,7 @@ impl Control {
             secrets: ready.secrets,
             rows: ready.rows,
             minted,
-            objects: vec![record],
+            objects: records,
             requires: vec![project.to_string()],
             audit: vec![permitted.record(stack.as_str(), detail)],
             decisions: decided,

@@ -71,7 +71,7 @@ impl Control {
             stack: id.clone(),
             operation,
             kind: OperationKind::Delete,
-            record: doc.update(id, Some(existing.version)),
+            records: vec![doc.update(id, Some(existing.version))],
             permitted,
             decisions,
         };

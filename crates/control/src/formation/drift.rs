@@ -84,8 +84,8 @@ impl Control {
         Ok(FormationDrift { formation: id.clone(), checked: observed.len(), resources: resources.collect() })
     }
 
-    /// `None`: it is as it was left.
-    fn row_drift(&self, row: &Row, observation: &Observation) -> Option<ResourceDrift> {
+    /// What an object differs in from what was left; `None`: nothing.
+    pub(crate) fn row_drift(&self, row: &Row, observation: &Observation) -> Option<ResourceDrift> {
         let object = row.current.as_ref()?;
         let found = match observation {
             Observation::Present { properties, .. } => self.changed(object, properties)?,

@@ -23,6 +23,7 @@ mod view;
 /// Formations, as resource names spell their type.
 pub(crate) const SRN_TYPE: &str = "formation";
 
+pub(crate) use deploy::Beginning;
 pub use deploy::{CreateFormation, Decisions, Deploy, UpdateFormation};
 pub use discover::Whose;
 pub use drift::{DriftChange, DriftFound, FormationDrift, ResourceDrift};
@@ -30,6 +31,7 @@ pub use graph::{GraphEdgeView, GraphNodeView, GraphView};
 pub use history::RevisionView;
 pub(crate) use history::{Deployed, forget_revisions, keep_revision};
 pub(crate) use masked::MaskedTemplates;
+pub(crate) use plan::Ready;
 pub use plan::{DeniedAction, ObservePolicy, PlanChange, PlanDiff, PlanFormation, PlannedFormation};
 pub use purge::{Purge, PurgedFormation};
 pub use record::FormationStatus;

@@ -71,6 +71,8 @@ pub struct PlannedFormation {
 /// What happens to one resource.
 #[derive(Clone, Debug)]
 pub struct PlanChange {
+    /// Its stack.
+    pub stack: StackId,
     /// Its logical id.
     pub logical_id: String,
     /// Its type.
@@ -287,7 +289,7 @@ impl Control {
     }
 
     /// One change per resource, in the order of the plan.
-    fn changes(&self, ready: &Ready) -> Vec<PlanChange> {
+    pub(crate) fn changes(&self, ready: &Ready) -> Vec<PlanChange> {
         let rows: BTreeMap<_, _> = ready.rows.iter().map(|row| (&row.id, row)).collect();
         let mut changes: Vec<PlanChange> = Vec::new();
         for step in &ready.plan.steps {
@@ -332,6 +334,7 @@ impl Control {
             _ => Some(PlanDiff { desired: desired(step, row), current }),
         };
         PlanChange {
+            stack: step.stack.clone(),
             logical_id: step.label.to_string(),
             resource_type: step.type_name.clone(),
             action,

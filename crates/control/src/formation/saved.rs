@@ -140,7 +140,7 @@ impl Control {
             stack,
             operation,
             kind,
-            record,
+            records: vec![record],
             permitted,
             decisions: &decisions,
         };

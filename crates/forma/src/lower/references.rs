@@ -81,6 +81,72 @@ impl Envelope {
     }
 }
 
+/// A reference as the wire has it.
+pub(crate) fn envelope(reference: &Ref) -> Json {
+    let (type_name, stack, label) = match &reference.to {
+        RefTarget::Resource { stack, type_name, label } => (
+            type_name.as_ref().map_or("", |name| name.as_str()),
+            stack.as_ref().map(|stack| &*stack.name),
+            label.as_str(),
+        ),
+        RefTarget::Stack(stack) => (STACK, None, &*stack.name),
+        RefTarget::Target(target) => (TARGET, None, target.as_str()),
+        RefTarget::Policy(policy) => (POLICY, None, &**policy),
+    };
+    let mut members = serde_json::Map::new();
+    let mut put = |key: &str, value: Json| _ = members.insert(key.to_owned(), value);
+    put("$res", true.into());
+    put("$label", label.into());
+    put("$type", type_name.into());
+    if let Some(stack) = stack {
+        put("$stack", stack.into());
+    }
+    if let RefPath::Property(path) = &reference.path {
+        put("$property", dotted(path).into());
+    }
+    put("$visibility", if reference.visibility == Visibility::Opaque { "Opaque" } else { "Clear" }.into());
+    if let Some(json) = &reference.json {
+        put("$json", dotted(json).into());
+    }
+    Json::Object(members)
+}
+
+/// A text with references as the wire has it.
+pub(crate) fn template(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(literal) => text.push_str(literal),
+            Part::Ref(reference) => {
+                let envelope = envelope(reference).to_string();
+                text.push(OPENING);
+                text.push_str(&base64::engine::general_purpose::STANDARD.encode(envelope));
+                text.push(CLOSING);
+            }
+            Part::Secret(secret) => text.push_str(&formwork_model::as_text(secret.expose())),
+        }
+    }
+    text
+}
+
+/// A path as the wire has it.
+fn dotted(path: &Path) -> String {
+    let segment = |segment: &Segment| match segment {
+        Segment::Key(key) => {
+            let mut escaped = String::with_capacity(key.len());
+            for letter in key.chars() {
+                if matches!(letter, '.' | ':' | '\\') {
+                    escaped.push('\\');
+                }
+                escaped.push(letter);
+            }
+            escaped
+        }
+        Segment::Index(index) => index.to_string(),
+    };
+    path.segments().iter().map(segment).collect::<Vec<_>>().join(".")
+}
+
 /// A dotted path; a backslash takes a dot's meaning.
 pub(crate) fn path(text: &str) -> Path {
     let mut segments = Vec::new();

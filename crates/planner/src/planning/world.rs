@@ -129,8 +129,7 @@ impl<'a> World<'a> {
         let known = || request.known.iter().zip(desired.stacks.len()..);
         let known_ids: FxHashMap<_, _> = known().map(|((_, id), at)| (id, at)).collect();
         let of = |row: &Row| stack_ids.get(&row.stack).or_else(|| known_ids.get(&row.stack)).copied();
-        let row_labels: Vec<_> =
-            request.rows.iter().map(|row| of(row).map(|at| (at, &row.label))).collect();
+        let row_labels: Vec<_> = request.rows.iter().map(|row| of(row).map(|at| (at, &row.label))).collect();
         let row_index: FxHashMap<_, _> =
             request.rows.iter().enumerate().map(|(at, row)| (&row.id, at)).collect();
         let mut world = Self {
@@ -284,9 +283,11 @@ impl<'a> World<'a> {
 
     /// Whether rows of this stack that are not declared go; never those of a stack that is only referred to.
     pub(crate) fn removes(&self, stack: usize) -> bool {
-        self.request.desired.stacks.get(stack).is_some_and(|stack| {
-            self.request.kind == OperationKind::Delete || stack.mode == Mode::Reconcile
-        })
+        self.request
+            .desired
+            .stacks
+            .get(stack)
+            .is_some_and(|stack| self.request.kind == OperationKind::Delete || stack.mode == Mode::Reconcile)
     }
 
     /// What a reference that stands in `stack` refers to.

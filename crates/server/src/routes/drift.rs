@@ -43,7 +43,7 @@ fn view(drift: control::FormationDrift) -> wire::FormationDrift {
     }
 }
 
-fn resource(resource: control::ResourceDrift) -> wire::ResourceDrift {
+pub(super) fn resource(resource: control::ResourceDrift) -> wire::ResourceDrift {
     let (status, changes, reason) = match resource.found {
         control::DriftFound::Changed(changes) => (wire::DriftStatus::Changed, changes, None),
         control::DriftFound::Gone => (wire::DriftStatus::Gone, Vec::new(), None),

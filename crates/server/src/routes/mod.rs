@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod drift;
 pub(crate) mod files;
+pub(crate) mod formae;
 pub(crate) mod formations;
 mod marks;
 pub(crate) mod operations;

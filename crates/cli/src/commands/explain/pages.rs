@@ -20,6 +20,7 @@ pages! {
     "invalid-encoding"
     "duplicate-key"
     "unsupported-yaml"
+    "evaluation-failed"
     "invalid-template"
     "unknown-key"
     "unknown-property"

@@ -8,6 +8,7 @@ mod environment;
 pub(crate) mod error;
 mod eval;
 mod files;
+pub(crate) mod forma;
 mod format;
 mod host;
 mod imports;

@@ -1,7 +1,13 @@
-//! A forma in JSON, as it is put out (`forma-behaviour.md` §2.1): the same forma, without its places.
+//! A forma in JSON, as it is put out (`forma-behaviour.md` §2.1): the same forma, its places apart.
+
+mod places;
+mod write;
+
+pub use places::{Malformed, Places};
+pub use write::{masked, write};
 
 use crate::extract::{FieldHint, Schema};
-use crate::forma::{Description, Forma, Policy, Resource, Stack, Target, TypeSchema};
+use crate::forma::{Description, Forma, Named, Policy, Resource, Stack, Target, TypeSchema};
 use crate::lower::references::{self, Envelope};
 use crate::lower::secret;
 use formwork_model::{Expr, ExprLeaf, Json, Path, ProjectId, Ref, TypeName};
@@ -50,6 +56,12 @@ struct Document {
     schemas: HashMap<String, Schema>,
     #[serde(default)]
     resources: Vec<DeclaredResource>,
+    /// Ours: the labels of stacks that must exist already.
+    #[serde(default)]
+    known_stacks: Vec<Arc<str>>,
+    /// Ours: the labels of targets that must exist already.
+    #[serde(default)]
+    known_targets: Vec<Arc<str>>,
 }
 
 #[derive(Deserialize)]
@@ -106,7 +118,25 @@ fn yes() -> bool {
 /// # Errors
 /// It is none.
 pub fn read(text: &[u8], project: &ProjectId) -> Result<Forma, WireError> {
-    let document: Document = serde_json::from_slice(text)?;
+    from_document(serde_json::from_slice(text)?, project)
+}
+
+/// The forma that a JSON value is.
+///
+/// # Errors
+/// It is none.
+pub fn from_json(json: Json, project: &ProjectId) -> Result<Forma, WireError> {
+    from_document(serde_json::from_value(json)?, project)
+}
+
+fn from_document(document: Document, project: &ProjectId) -> Result<Forma, WireError> {
+    let known = |labels: Vec<Arc<str>>, before: usize| {
+        let path = |at| Path::of(["Resolvables"]).index(before + at);
+        let named = labels.into_iter().enumerate().map(|(at, label)| Named { label, path: path(at) });
+        named.collect::<Vec<_>>()
+    };
+    let known_stacks = known(document.known_stacks, 0);
+    let known_targets = known(document.known_targets, known_stacks.len());
     let mut reader = Reader { project, shared: document.schemas, known: HashMap::new() };
     let resources = document.resources.into_iter().enumerate();
     let targets = document.targets.into_iter().enumerate();
@@ -124,7 +154,9 @@ pub fn read(text: &[u8], project: &ProjectId) -> Result<Forma, WireError> {
         targets: targets.map(|(index, target)| reader.target(index, target)).collect::<Result<_, _>>()?,
         policies: policies.map(|(index, policy)| Reader::policy(index, policy)).collect::<Result<_, _>>()?,
         resources: resources.map(|(index, it)| reader.resource(index, it)).collect::<Result<_, _>>()?,
-        ..Forma::default()
+        known_stacks,
+        known_targets,
+        source_map: Arc::default(),
     })
 }
 
@@ -229,7 +261,9 @@ impl Reader<'_> {
                 }
                 if json.get("$embed") == Some(&Json::Bool(true)) {
                     let template = json.get("$template").and_then(Json::as_str).unwrap_or_default();
-                    return references::parts(template, &mut |it| self.reference(&it)).map_err(wrong);
+                    let value = references::parts(template, &mut |it| self.reference(&it)).map_err(wrong)?;
+                    let is_opaque = json.get("$opaque") == Some(&Json::Bool(true));
+                    return Ok(if is_opaque { secret(value) } else { value });
                 }
                 let Json::Object(members) = json else { return Ok(json.into()) };
                 if let Some(held) = held(&members) {
