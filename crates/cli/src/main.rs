@@ -19,7 +19,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let invocation = match args::parse(std::env::args_os()) {
+    let invocation = match args::parse(std::env::args_os(), commands::forma::parameters) {
         Ok(invocation) => invocation,
         Err(error) => return exit::usage(&error),
     };

@@ -290,7 +290,7 @@ fn part<'a>(stored: &'a Stored, segments: &[Segment]) -> Option<Found<'a>> {
                 return rest.get(sent).map(Found::Json);
             }
             (Stored::Object(members), Segment::Key(name)) => members.get(name)?,
-            (Stored::Array(items), Segment::Index(index)) => items.get(*index)?,
+            (Stored::Array(items), segment) => items.get(segment.position()?)?,
             _ => return None,
         };
     }

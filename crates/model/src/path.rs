@@ -15,6 +15,17 @@ pub enum Segment {
     Index(usize),
 }
 
+impl Segment {
+    /// The place in an array that it names: a key that is a number is one too, since dotted paths
+    /// (`items.0.uri`) can't tell the two apart.
+    pub fn position(&self) -> Option<usize> {
+        match self {
+            Self::Index(index) => Some(*index),
+            Self::Key(key) => key.parse().ok(),
+        }
+    }
+}
+
 /// Where in a value: from its root, member by member. Displays dotted, as messages show it
 /// (`resources.Bot.tags[0]`); serialises as the list of its segments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -81,9 +92,10 @@ impl Path {
 
     /// The value at this path.
     pub fn get<'a>(&self, value: &'a Json) -> Option<&'a Json> {
-        self.0.iter().try_fold(value, |value, segment| match segment {
-            Segment::Key(key) => value.as_object()?.get(&**key),
-            Segment::Index(index) => value.as_array()?.get(*index),
+        self.0.iter().try_fold(value, |value, segment| match (value, segment) {
+            (Json::Object(members), Segment::Key(key)) => members.get(&**key),
+            (Json::Array(items), segment) => items.get(segment.position()?),
+            _ => None,
         })
     }
 
@@ -131,6 +143,16 @@ impl fmt::Display for Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_is_a_number_names_an_element_of_an_array() {
+        let value = serde_json::json!({ "items": [{ "uri": "a" }], "ports": { "0": "b" } });
+        let get = |path: Path| path.get(&value).and_then(Json::as_str);
+        assert_eq!(get(Path::of(["items", "0", "uri"])), Some("a"));
+        assert_eq!(get(Path::of(["ports", "0"])), Some("b"));
+        assert_eq!(get(Path::of(["items", "x", "uri"])), None);
+        assert_eq!(get(Path::of(["ports"]).index(0)), None);
+    }
 
     #[test]
     fn the_three_spellings_agree() {

@@ -1,10 +1,11 @@
 //! Arguments of the commands on formae.
 
-use super::Assignment;
 use super::pkl::assignment;
-use clap::{Args, Subcommand, ValueEnum};
+use super::{Assignment, Static, kebab};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Subcommand, ValueEnum};
 use formwork_api::{FormaMode, OnDependents, OnFailure};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// A forma, and what its properties are.
 #[derive(Debug, Args)]
@@ -172,4 +173,83 @@ pub(crate) struct InventoryOf {
     pub(crate) project_id: Option<String>,
     #[command(flatten)]
     pub(crate) output: FormaOutput,
+}
+
+/// A typed property of a forma, which is a flag of the commands on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// The flag, without its dashes.
+    pub(crate) flag: String,
+    /// The type of its values.
+    pub(crate) type_name: String,
+    /// What its doc comment says.
+    pub(crate) doc: Option<String>,
+    /// The value if none is given.
+    pub(crate) default: Option<String>,
+}
+
+/// The commands that take a forma.
+const ON_FORMAE: [&str; 3] = ["apply", "destroy", "eval"];
+
+/// The forma that a command line names, if it is one on formae.
+pub(super) fn file_of(line: &[OsString]) -> Option<PathBuf> {
+    let at = line.iter().position(|word| ON_FORMAE.iter().any(|name| word == *name))?;
+    let is_module = |word: &&OsString| {
+        let path = Path::new(word);
+        path.extension().is_some_and(|extension| extension == "pkl") && path.is_file()
+    };
+    line[at + 1..].iter().find(is_module).map(PathBuf::from)
+}
+
+/// The commands with a forma's properties as flags. A flag that they have already keeps its meaning: such a property
+/// is given by `-p`.
+pub(super) fn with_parameters(tree: Command, parameters: &[Parameter]) -> Command {
+    ON_FORMAE.iter().fold(tree, |tree, name| {
+        tree.mut_subcommand(name, |command| {
+            parameters.iter().fold(command, |command, parameter| {
+                let long = kebab(&parameter.flag);
+                let is_taken = |known: &Arg| known.get_long() == Some(long.as_str());
+                if command.get_arguments().any(is_taken)
+                    || ["help", "profile", "progress", "color"].contains(&&*long)
+                {
+                    return command;
+                }
+                command.arg(flag(parameter, long))
+            })
+        })
+    })
+}
+
+fn flag(parameter: &Parameter, long: String) -> Arg {
+    let mut help = parameter.doc.clone().unwrap_or_else(|| format!("The property `{}`", parameter.flag));
+    if let Some(default) = &parameter.default {
+        help = format!("{} [default: {default}]", help.trim_end());
+    }
+    Arg::new(id(&parameter.flag))
+        .long(long)
+        .value_name(parameter.type_name.to_uppercase())
+        .help(help)
+        .help_heading("Properties of the forma")
+        .action(ArgAction::Set)
+        .allow_hyphen_values(true)
+}
+
+fn id(flag: &str) -> String {
+    format!("property:{flag}")
+}
+
+/// Adds what the flags of a forma's properties say to those that `-p` gives.
+pub(super) fn take_parameters(command: &mut Static, matches: &ArgMatches, parameters: &[Parameter]) {
+    let (forma, name) = match command {
+        Static::Apply(arguments) => (&mut arguments.forma, "apply"),
+        Static::Destroy(arguments) => (&mut arguments.forma, "destroy"),
+        Static::Eval(arguments) => (&mut arguments.forma, "eval"),
+        _ => return,
+    };
+    let Some(matches) = matches.subcommand_matches(name) else { return };
+    for parameter in parameters {
+        if let Ok(Some(value)) = matches.try_get_one::<String>(&id(&parameter.flag)) {
+            forma.property.push(Assignment { name: parameter.flag.clone(), value: Some(value.clone()) });
+        }
+    }
 }

@@ -13,7 +13,7 @@ mod user;
 
 pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
 pub(crate) use forma::{
-    Consumer, FormaApply, FormaDestroy, FormaEval, FormaFile, FormaOutput, Inventory, Machine,
+    Consumer, FormaApply, FormaDestroy, FormaEval, FormaFile, FormaOutput, Inventory, Machine, Parameter,
 };
 pub(crate) use formation::{
     ApplyPlan, CreateFormation, Decisions, DeleteFormation, DiffFormationRevisions, Drift, FormationId,
@@ -29,6 +29,7 @@ pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
 pub(crate) use user::{AttachUserPolicies, CreateUser, Credentials, ListAuditEntries, Role, UserId};
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use formwork_secret::Secret;
 use std::ffi::OsString;
@@ -475,46 +476,73 @@ fn family(program: &OsString) -> Family {
 const NOT_SOAT: &[&str] = &[
     "admin",
     "agent",
+    "apply",
+    "destroy",
     "diff-formation-revisions",
     "drift",
+    "eval",
     "explain",
     "formation-schema",
     "get-formation-revision",
     "graph",
+    "inventory",
     "list-formation-revisions",
     "pkl",
     "plugin",
 ];
 
-/// Parses a command line.
-///
-/// # Errors
-/// What clap has to say, a help text included.
-pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
-    let arguments = spelling::asking_for_help(arguments.into_iter().collect());
-    // Evaluating a small module takes less time than making the commands of all resource types.
-    let is_pkl = calls_pkl(arguments.iter().cloned());
+/// The commands that are there for a command line.
+fn tree_for(family: Family, is_pkl: bool) -> clap::Command {
     let mut tree = if is_pkl { Cli::command() } else { command_tree() };
-    let mut arguments = arguments.into_iter();
-    let program = arguments.next().unwrap_or_else(|| "formwork".into());
-    if family(&program) == Family::Soat {
+    if family == Family::Soat {
         tree = tree.name("soat").mut_subcommands(|command| {
             let hidden = NOT_SOAT.contains(&command.get_name());
             command.hide(hidden)
         });
     }
-    if !is_pkl {
-        tree = subjects::by_subject(tree);
-    }
-    let line = std::iter::once(program).chain(spelling::normalised(arguments));
-    let matches = tree.try_get_matches_from_mut(line).map_err(suggestions::fewer)?;
+    if is_pkl { tree } else { subjects::by_subject(tree) }
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// What clap has to say, a help text included.
+pub(crate) fn parse(
+    arguments: impl IntoIterator<Item = OsString>,
+    parameters_of: impl FnOnce(&std::path::Path) -> Vec<Parameter>,
+) -> Result<Invocation, clap::Error> {
+    let arguments = spelling::asking_for_help(arguments.into_iter().collect());
+    // Evaluating a small module takes less time than making the commands of all resource types.
+    let is_pkl = calls_pkl(arguments.iter().cloned());
+    let mut arguments = arguments.into_iter();
+    let program = arguments.next().unwrap_or_else(|| "formwork".into());
+    let family = family(&program);
+    let line: Vec<OsString> = std::iter::once(program).chain(spelling::normalised(arguments)).collect();
+    let mut tree = tree_for(family, is_pkl);
+    let mut parameters = Vec::new();
+    let matches = match tree.try_get_matches_from_mut(&line) {
+        // The forma is looked into only where its flags may be meant.
+        Err(error) if matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::DisplayHelp) => {
+            if let Some(file) = forma::file_of(&line) {
+                parameters = parameters_of(&file);
+            }
+            if parameters.is_empty() {
+                return Err(suggestions::fewer(error));
+            }
+            tree = forma::with_parameters(tree_for(family, is_pkl), &parameters);
+            tree.try_get_matches_from_mut(&line)
+        }
+        matches => matches,
+    };
+    let matches = matches.map_err(suggestions::fewer)?;
     if let Some((name, sub)) = matches.subcommand()
         && let Some(call) = resource::call(name, sub)
     {
         let global = Global::from_arg_matches(sub)?;
         return Ok(Invocation { global, command: Command::Resource(call) });
     }
-    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
+    forma::take_parameters(&mut cli.command, &matches, &parameters);
     Ok(Invocation { global: cli.global, command: Command::Static(cli.command) })
 }
 
@@ -523,7 +551,7 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Invocation, clap::Error> {
-        parse(line.split(' ').map(OsString::from))
+        parse(line.split(' ').map(OsString::from), |_| Vec::new())
     }
 
     #[test]

@@ -18,7 +18,8 @@ struct Subject {
     types: &'static [&'static str],
 }
 
-const SUBJECTS: [Subject; 11] = [
+const SUBJECTS: [Subject; 12] = [
+    Subject { heading: "Formae", commands: &["apply", "destroy", "eval", "inventory"], types: &[] },
     Subject {
         heading: "Formations",
         commands: &[

@@ -5,6 +5,7 @@ use super::deploy::follow;
 use super::pkl::forma::FormaHost;
 use crate::args::{
     self, Consumer, FormaApply, FormaDestroy, FormaEval, FormaFile, FormaOutput, Inventory, Machine,
+    Parameter,
 };
 use crate::exit::Exit;
 use crate::session::Session;
@@ -15,6 +16,7 @@ use formwork_forma::{Forma, FormaError};
 use formwork_model::{OperationStatus, ProjectId, SourceMap};
 use serde_json::Value;
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A forma, evaluated, with its files as they may be drawn.
@@ -38,6 +40,25 @@ fn evaluated(file: &FormaFile, command: &str, mode: &str) -> Result<Evaluated, C
         }
         Err(error) => Err(CommandError::Argument(with_cause(&error))),
     }
+}
+
+/// The properties that a forma may be given as flags; none if it can't be looked into, which the command itself will
+/// say why.
+pub(crate) fn parameters(file: &Path) -> Vec<Parameter> {
+    let Ok(host) = FormaHost::new(file, &[], "eval", "properties") else { return Vec::new() };
+    let properties = host.properties().unwrap_or_default();
+    let text = |value: &Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let parameter = |(name, property): (Arc<str>, Value)| Parameter {
+        flag: text(&property["Flag"]).unwrap_or_else(|| name.to_string()),
+        type_name: text(&property["Type"]).unwrap_or_else(|| "VALUE".to_owned()),
+        doc: text(&property["Description"]),
+        default: text(&property["Default"]),
+    };
+    properties.into_iter().map(parameter).collect()
 }
 
 fn with_cause(error: &dyn std::error::Error) -> String {

@@ -10,7 +10,7 @@ mod drift;
 pub(crate) mod error;
 pub(crate) mod explain;
 mod files;
-mod forma;
+pub(crate) mod forma;
 mod formation;
 mod graph;
 pub(crate) mod pkl;

@@ -76,7 +76,7 @@ fn a_forma_is_applied_changed_and_destroyed() {
     home.write("main.pkl", forma(&(bucket("one", "size = properties.size") + &bucket("two", secret))));
     let first = apply(&home, &[]).ok();
     assert!(first.stderr.contains("2 to create") || first.stderr.contains("3 to create"), "{}", first.stderr);
-    assert!(first.stderr.contains("main.pkl:17"), "the plan says where: {}", first.stderr);
+    assert!(first.stderr.contains("main.pkl:16"), "the plan says where: {}", first.stderr);
     assert_eq!(names(&cloud), ["one", "two"]);
     assert_eq!(inventory(&home, "stacks")[0]["Resources"], json!(2));
     assert_eq!(inventory(&home, "targets")[0]["Label"], json!("here"));

@@ -242,6 +242,7 @@ impl<'w, 's, 'ir> Walk<'w, 's, 'ir> {
             let span = member.place.and_then(|code| self.sources.own(self.session, code)).unwrap_or_default();
             let value = self.session.value_of(member);
             let Some(value) = self.evaluated(value, span)? else { continue };
+            let span = self.declared_at(value, span);
             self.item(value, span, &mut forma, &mut resources)?;
         }
         if !self.found.has_errors() {
@@ -260,6 +261,19 @@ impl<'w, 's, 'ir> Walk<'w, 's, 'ir> {
         }
         self.check(&forma);
         Ok(forma)
+    }
+
+    /// Where a thing is declared: where it is listed, or, if only its name is listed, where it has its label.
+    fn declared_at(&mut self, value: Handle, listed: Span) -> Span {
+        let text = self
+            .sources
+            .file(listed)
+            .and_then(|file| file.text.get(listed.start as usize..listed.end as usize));
+        if text.is_none_or(|text| text.starts_with("new") || text.contains('{')) {
+            return listed;
+        }
+        let code = self.session.code_of_property(value, "label");
+        code.and_then(|code| self.sources.own(self.session, code)).unwrap_or(listed)
     }
 
     /// One thing that a forma lists.
@@ -559,14 +573,23 @@ impl<'w, 's, 'ir> Walk<'w, 's, 'ir> {
         if error.code == ErrorCode::LimitExceeded {
             return Err(Stop::Evaluate(Box::new(error.clone())));
         }
-        let place = self.sources.place_of(self.session, error).or_else(|| self.place(at));
-        let mut diagnostic =
-            Diagnostic::error(DiagnosticCode::EvaluationFailed, Path::root(), error.message.trim_end());
-        if let Some(hint) = &error.hint {
-            diagnostic = diagnostic.note(hint.trim());
+        let (happened, reached) = (self.sources.place_of(self.session, error), self.place(at));
+        // A value that is not of its type is wrong where it is given, not where the type is declared.
+        let is_given = matches!(error.code, ErrorCode::TypeMismatch | ErrorCode::ConstraintViolated);
+        let (place, related, words) = match (happened, reached) {
+            (happened, Some(reached)) if is_given => (Some(reached), happened, "demanded here"),
+            (happened @ Some(_), reached) => (happened, reached, "for this"),
+            (None, reached) => (reached, None, ""),
+        };
+        let mut lines =
+            error.message.trim_end().lines().chain(error.hint.iter().flat_map(|hint| hint.lines()));
+        let message = lines.next().unwrap_or_default();
+        let mut diagnostic = Diagnostic::error(DiagnosticCode::EvaluationFailed, Path::root(), message);
+        for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
+            diagnostic = diagnostic.note(line);
         }
-        let related = self.place(at).filter(|reached| Some(reached) != place.as_ref());
-        self.push(diagnostic.at(place).related("for this", related));
+        let related = related.filter(|related| Some(related) != place.as_ref());
+        self.push(diagnostic.at(place).related(words, related));
         Ok(())
     }
 

@@ -295,8 +295,8 @@ pub(crate) fn subtree(stored: &Stored, segments: &[Segment]) -> Option<Stored> {
 
 fn descend<'v>(view: View<'v, StoredLeaf>, segments: &[Segment]) -> Option<View<'v, StoredLeaf>> {
     segments.iter().try_fold(view, |view, segment| match segment {
-        Segment::Key(name) => view.member(name),
-        Segment::Index(index) => view.items().nth(*index),
+        Segment::Key(name) if view.item_count().is_none() => view.member(name),
+        segment => view.items().nth(segment.position()?),
     })
 }
 

@@ -4,9 +4,11 @@ use super::PklError;
 use super::host::{Host, nearest_project, working_directory};
 use crate::args::{Assignment, PklHost, PklProject};
 use formwork_forma::{Forma, FormaError, FormaRequest, evaluate};
-use formwork_model::{Diagnostics, ProjectId};
+use formwork_model::{Diagnostics, Json, ProjectId};
+use indexmap::IndexMap;
 use pkl_core::ModuleSource;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An evaluator for one forma.
 pub(crate) struct FormaHost {
@@ -48,6 +50,14 @@ impl FormaHost {
         let evaluated = evaluate(&self.host.evaluator, &request);
         self.host.keep_trees();
         evaluated
+    }
+
+    /// The values that can be given on the command line, by name.
+    ///
+    /// # Errors
+    /// They can't be evaluated.
+    pub(crate) fn properties(&self) -> Result<IndexMap<Arc<str>, Json>, FormaError> {
+        formwork_forma::properties(&self.host.evaluator, &self.module)
     }
 
     /// An error of the evaluation, whose places are shown as the person likes it.
