@@ -93,12 +93,16 @@ impl Shapes {
         &mut self,
         base: ShapeId,
         body: usize,
-        keys: impl Iterator<Item = PropertyKey>,
+        keys: &[PropertyKey],
     ) -> ShapeId {
         if let Some(&known) = self.grown.get(&(base, body)) {
             return known;
         }
-        let shape = self.grow_once(base, keys);
+        if keys.len() <= SMALL && keys.iter().all(|key| self.get(base).position(*key).is_some()) {
+            // This takes no longer than to remember it.
+            return base;
+        }
+        let shape = self.grow_once(base, keys.iter().copied());
         self.grown.insert((base, body), shape);
         shape
     }
