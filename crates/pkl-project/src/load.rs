@@ -239,8 +239,10 @@ mod tests {
 
     /// Writes a project that can be depended on, and that depends on these.
     fn write(root: &Path, name: &str, needs: &[&str]) {
-        let needs: String =
-            needs.iter().map(|other| format!("  [\"{other}\"] = import(\"../{other}/PklProject\")\n")).collect();
+        let needs: String = needs
+            .iter()
+            .map(|other| format!("  [\"{other}\"] = import(\"../{other}/PklProject\")\n"))
+            .collect();
         let package = format!(
             "package {{ name = \"{name}\"; version = \"1.0.0\"; baseUri = \"package://a.b/{name}\"; packageZipUrl = \"https://a.b/{name}.zip\" }}\n"
         );

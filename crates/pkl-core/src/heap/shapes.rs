@@ -89,12 +89,7 @@ impl Shapes {
     }
 
     /// The shape of `base` grown by the keys of one body that it lacks. `body` identifies the key list.
-    pub(crate) fn grow(
-        &mut self,
-        base: ShapeId,
-        body: usize,
-        keys: &[PropertyKey],
-    ) -> ShapeId {
+    pub(crate) fn grow(&mut self, base: ShapeId, body: usize, keys: &[PropertyKey]) -> ShapeId {
         if let Some(&known) = self.grown.get(&(base, body)) {
             return known;
         }

@@ -172,8 +172,7 @@ impl<'ir> Vm<'ir> {
     /// An object that is as another one is, of which no member was read.
     pub(crate) fn twin(&mut self, object: ObjectId) -> ObjectId {
         let original = self.heap.object(object);
-        let (class, parent, shape, slots) =
-            (original.class, original.parent, original.shape, original.slots);
+        let (class, parent, shape, slots) = (original.class, original.parent, original.shape, original.slots);
         let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
         let (env, body, role) = (original.env, original.body, original.role);
         debug_assert!(original.items.is_none(), "elements would have to be copied");
