@@ -46,7 +46,8 @@ fn no_project(uri: &str, name: &str) -> Error {
     Error { code: ErrorCode::TypeMismatch, message, hint, trace: Vec::new() }
 }
 
-fn drawn(cycle: &[String]) -> String {
+/// A circle of projects, as a person sees it.
+pub(crate) fn drawn(cycle: &[String]) -> String {
     let steps: Vec<String> = cycle.iter().map(|uri| format!("│  {uri}\n")).collect();
     format!("┌─>\n{}└─", steps.join("│\n"))
 }
