@@ -240,14 +240,12 @@ mod tests {
 
     /// Writes a project that can be depended on, and that depends on these.
     fn write(root: &Path, name: &str, needs: &[&str]) {
-        let needs: String = needs
-            .iter()
-            .map(|other| format!("  [\"{other}\"] = import(\"../{other}/PklProject\")\n"))
-            .collect();
+        let need = |other: &&str| format!("  [\"{other}\"] = import(\"../{other}/PklProject\")");
+        let needs = needs.iter().map(need).collect::<Vec<_>>().join("\n");
         let package = format!(
             "package {{ name = \"{name}\"; version = \"1.0.0\"; baseUri = \"package://a.b/{name}\"; packageZipUrl = \"https://a.b/{name}.zip\" }}\n"
         );
-        let text = format!("amends \"pkl:Project\"\n{package}dependencies {{\n{needs}}}\n");
+        let text = format!("amends \"pkl:Project\"\n{package}dependencies {{\n{needs}\n}}\n");
         fs::create_dir(root.join(name)).unwrap();
         fs::write(root.join(name).join("PklProject"), text).unwrap();
     }
