@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
-use crate::ahead::{Ahead, Worker};
 use crate::error::{Error, ErrorCode, Failure, SourcePlace, TraceFrame};
 use crate::host::{Dependencies, Limits, ModuleReader, ResourceReader, TraceMode};
 use crate::reader::{
@@ -20,9 +19,6 @@ const STACK_SIZE: usize = if cfg!(debug_assertions) { 2 << 30 } else { 1 << 30 }
 
 /// Enough for programs that aren't made to nest. Without optimisation frames are of any size.
 const LEAST_STACK_SIZE: usize = if cfg!(debug_assertions) { STACK_SIZE } else { 128 << 20 };
-
-/// Enough for the deepest source that is parsed.
-const PARSER_STACK_SIZE: usize = 64 << 20;
 
 /// The size of the stack of an evaluation that may take so much memory: what it uses of the stack is memory too.
 fn stack_size(limits: &Limits) -> usize {
@@ -328,7 +324,7 @@ impl Evaluator {
             let evaluation = thread::Builder::new()
                 .name("pkl".to_owned())
                 .stack_size(stack_size(&self.limits))
-                .spawn_scoped(scope, move || self.run(scope, module, work));
+                .spawn_scoped(scope, || self.run(module, work));
             match evaluation.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(result)) => result,
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -342,9 +338,8 @@ impl Evaluator {
         })
     }
 
-    fn run<'scope, T>(
-        &'scope self,
-        scope: &'scope thread::Scope<'scope, '_>,
+    fn run<T>(
+        &self,
         module: &ModuleSource,
         work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -354,17 +349,8 @@ impl Evaluator {
                 sink(line);
             }
         });
-        let ahead = Ahead::new(|worker: Worker| {
-            let work = || worker.run(&self.store, &self.readers);
-            if thread::available_parallelism().is_ok_and(|processors| processors.get() > 1) {
-                let thread =
-                    thread::Builder::new().name("pkl-ahead".to_owned()).stack_size(PARSER_STACK_SIZE);
-                // Without a thread each module is read when it is asked for.
-                let _ = thread.spawn_scoped(scope, work);
-            }
-        });
-        let (limits, stack) = (self.limits.clone(), stack_size(&self.limits));
-        let mut vm = Vm::new(&self.store, &self.readers, limits, stack, trace, ahead);
+        let mut vm =
+            Vm::new(&self.store, &self.readers, self.limits.clone(), stack_size(&self.limits), trace);
         vm.trace_mode = self.trace_mode;
         let loaded = match module {
             ModuleSource::Uri(uri) => vm.load_module(uri),

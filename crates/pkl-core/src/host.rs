@@ -82,12 +82,6 @@ pub trait ModuleReader: Send + Sync {
         Err(ReadError::NotGlobbable)
     }
 
-    /// The module's text if it is at hand: in memory or in a regular file of at most so many bytes. Asked on another
-    /// thread before a program asks for the module, which it may never do.
-    fn read_ahead(&self, _uri: &str, _longest: usize) -> Option<String> {
-        None
-    }
-
     /// The URI by which another reader has the very same module, if one does: both are one module.
     fn other_uri(&self, _uri: &str) -> Option<String> {
         None

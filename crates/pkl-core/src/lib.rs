@@ -8,7 +8,6 @@
 /// The version of the language that is implemented.
 pub const LANGUAGE_VERSION: &str = "0.30.2";
 
-mod ahead;
 mod convert;
 mod de;
 pub mod error;

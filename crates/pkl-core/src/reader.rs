@@ -19,9 +19,6 @@ use crate::host::{Dependencies, ModuleReader, ReadError, Resource, ResourceReade
 
 pub use pkl_regex::SyntaxError as PatternError;
 
-/// The longest module that is read before it is asked for, in bytes.
-const LONGEST_AHEAD: usize = 1 << 20;
-
 /// The result of reading something.
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -201,14 +198,6 @@ impl Readers {
             return Err(Raised::new(ErrorCode::NotFound, no_reader("module", uri)));
         };
         reader.read(uri).map_err(|error| refused("module", uri, &error))
-    }
-
-    /// The text of a module that may be loaded and that its reader has at hand.
-    pub(crate) fn read_ahead(&self, uri: &str) -> Option<String> {
-        if !self.allowed_modules.permits(uri) {
-            return None;
-        }
-        self.module_reader(uri)?.read_ahead(uri, LONGEST_AHEAD)
     }
 
     /// The URI by which another reader has the very same module, if one does.

@@ -10,7 +10,7 @@ use pkl_parser::{
 };
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::{ErrorCode, Failure, Raised};
 use crate::ir::{
@@ -38,15 +38,6 @@ struct Kept {
     hashes: Mutex<Vec<(IrId, SourceHash)>>,
     /// How many bytes were parsed because there was no tree of them.
     parsed: AtomicUsize,
-}
-
-/// A module that was parsed.
-pub(crate) struct Prepared {
-    pub(crate) source: Arc<str>,
-    /// What the source hashes to, if trees are kept.
-    hash: Option<SourceHash>,
-    parsed: Parsed<ast::Module>,
-    diagnostics: Vec<Diagnostic>,
 }
 
 /// What evaluations share.
@@ -110,51 +101,23 @@ impl Store {
 
     /// Parses and lowers a module, unless the same text was added under the same URI before.
     pub(crate) fn add(&self, uri: &str, source: Arc<str>) -> Result<&ModuleIr, Failure> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.get(&(Arc::from(uri), Arc::clone(&source))) {
-            Some(&id) => Ok(self.module(id)),
-            None => {
-                let prepared = self.prepare(uri, source);
-                self.lower(known, uri, prepared)
-            }
+        let key = (Arc::from(uri), Arc::clone(&source));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&id) = known.get(&key) {
+            return Ok(self.module(id));
         }
-    }
-
-    /// Lowers a module that was parsed, unless the same text was added under the same URI before.
-    pub(crate) fn add_prepared(&self, uri: &str, prepared: Prepared) -> Result<&ModuleIr, Failure> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.get(&(Arc::from(uri), Arc::clone(&prepared.source))) {
-            Some(&id) => Ok(self.module(id)),
-            None => self.lower(known, uri, prepared),
-        }
-    }
-
-    /// Parses a module, or finds the tree that an earlier evaluation made of the same text.
-    pub(crate) fn prepare(&self, uri: &str, source: Arc<str>) -> Prepared {
-        let kept = self.kept.as_ref().filter(|_| !uri.starts_with("pkl:"));
-        let hash = kept.map(|_| trees::hash(&source));
-        let tree = kept.zip(hash).and_then(|(kept, hash)| kept.trees.find(&hash));
-        let (parsed, diagnostics) = match tree {
+        let hash =
+            self.kept.as_ref().filter(|_| !uri.starts_with("pkl:")).map(|kept| (kept, trees::hash(&source)));
+        let (parsed, diagnostics) = match hash.as_ref().and_then(|(kept, hash)| kept.trees.find(hash)) {
             Some(parsed) => (parsed, Vec::new()),
             None => self.parse(uri, &source),
         };
-        Prepared { source, hash, parsed, diagnostics }
-    }
-
-    fn lower(
-        &self,
-        mut known: MutexGuard<'_, FxHashMap<SourceKey, IrId>>,
-        uri: &str,
-        prepared: Prepared,
-    ) -> Result<&ModuleIr, Failure> {
-        let Prepared { source, hash, parsed, diagnostics } = prepared;
-        let key = (Arc::from(uri), Arc::clone(&source));
         let id = IrId(u32::try_from(self.modules.len()).expect("modules fill memory before they fill u32"));
         let module = lower::lower_module(id, uri, source, parsed, &self.interner, &self.numbers, &self.words);
         self.modules.push(Box::new(module));
         let Some(first) = diagnostics.first() else {
             known.insert(key, id);
-            if let (Some(kept), Some(hash)) = (&self.kept, hash) {
+            if let Some((kept, hash)) = hash {
                 kept.hashes.lock().unwrap_or_else(PoisonError::into_inner).push((id, hash));
             }
             return Ok(self.module(id));

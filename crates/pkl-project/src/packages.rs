@@ -210,12 +210,6 @@ impl Packages {
         Ok(loaded.package)
     }
 
-    /// A package that was had before.
-    pub(crate) fn loaded(&self, id: &PackageId) -> Option<Arc<Package>> {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded.get(id).map(|loaded| Arc::clone(&loaded.package))
-    }
-
     fn mirrored(&self, id: &PackageId) -> Option<Package> {
         let mirrored = self.mirrors.iter().find_map(|mirror| mirror.find(id))?;
         self.note(&Note::Mirrored(id.clone()));

@@ -76,12 +76,6 @@ impl ModuleReader for PackageReader {
         read_module(&*contents, &path)
     }
 
-    fn read_ahead(&self, uri: &str, longest: usize) -> Option<String> {
-        let asset = AssetUri::parse(uri).ok().filter(|asset| asset.package.checksum.is_none())?;
-        let package = self.packages.loaded(&asset.package.id)?;
-        read_module(&*package.contents, &asset.path).ok().filter(|text| text.len() <= longest)
-    }
-
     fn list(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
         let (contents, path) = self.open(uri)?;
         contents.list(&path)

@@ -172,13 +172,6 @@ impl ModuleReader for FileReader {
         fs::read_to_string(path).map_err(|error| io_error(&error))
     }
 
-    fn read_ahead(&self, uri: &str, longest: usize) -> Option<String> {
-        let path = self.path(uri).ok()?;
-        let found = fs::metadata(&path).ok()?;
-        let is_short = usize::try_from(found.len()).is_ok_and(|length| length <= longest);
-        if found.is_file() && is_short { fs::read_to_string(path).ok() } else { None }
-    }
-
     fn list(&self, uri: &str) -> Result<Vec<Listed>, ReadError> {
         self.list_directory(uri)
     }

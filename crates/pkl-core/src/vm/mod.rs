@@ -37,7 +37,6 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::ahead::Ahead;
 use crate::error::{ErrorCode, Failure, Raised, Result};
 use crate::heap::Heap;
 use crate::host::{Limits, TraceMode};
@@ -97,7 +96,6 @@ pub(crate) struct Vm<'ir> {
     known: [Option<ClassId>; Known::COUNT],
     pub(crate) words: Words,
     pub(crate) readers: &'ir Readers,
-    ahead: Ahead<'ir>,
     pub(crate) checks: types::Checks<'ir>,
     pub(crate) mirrors: crate::native::reflect::Mirrors,
     limits: Limits,
@@ -123,7 +121,6 @@ impl<'ir> Vm<'ir> {
         mut limits: Limits,
         stack_size: usize,
         trace: Box<dyn FnMut(&str) + 'ir>,
-        ahead: Ahead<'ir>,
     ) -> Self {
         // Positions in strings and arenas are 32 bits.
         limits.memory = limits.memory.min(MAX_MEMORY);
@@ -145,7 +142,6 @@ impl<'ir> Vm<'ir> {
             known: [None; Known::COUNT],
             words: Words::new(&store.interner),
             readers,
-            ahead,
             checks: types::Checks::default(),
             mirrors: crate::native::reflect::Mirrors::default(),
             deadline: limits.time.map(|time| Instant::now() + time),

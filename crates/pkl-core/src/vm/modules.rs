@@ -82,16 +82,10 @@ impl<'ir> Vm<'ir> {
         if let Some(&known) = other.as_deref().and_then(|other| self.module_of_uri.get(other)) {
             return Ok(known);
         }
-        let ir = if let Some(prepared) = self.ahead.take(uri) {
-            self.heap.charge(prepared.source.len());
-            self.check_limits()?;
-            self.store.add_prepared(uri, prepared)?
-        } else {
-            let source = self.readers.read_module(uri)?;
-            self.heap.charge(source.len());
-            self.check_limits()?;
-            self.store.add(uri, source.into())?
-        };
+        let source = self.readers.read_module(uri)?;
+        self.heap.charge(source.len());
+        self.check_limits()?;
+        let ir = self.store.add(uri, source.into())?;
         let id = self.load_ir(ir)?;
         if let Some(other) = other {
             self.module_of_uri.insert(other.into(), id);

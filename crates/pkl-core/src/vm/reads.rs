@@ -35,7 +35,6 @@ impl<'ir> Vm<'ir> {
             return Ok(known);
         }
         let found = self.readers.glob_modules(&module.uri, pattern, self.deadline())?;
-        self.ahead.watch(found.iter().map(|(_, uri)| uri.as_str()));
         let member = self.store.module_at();
         let value = self.lazy_mapping(found, member)?;
         self.globs.insert(key, value);
@@ -63,7 +62,6 @@ impl<'ir> Vm<'ir> {
         let Value::String(id) = uri else { return Ok(uri) };
         let uri = self.heap.shared_text(id);
         if matches!(source, MemberSource::ModuleAt) {
-            self.ahead.note(&uri);
             let module = self.load_module(&uri)?;
             return self.module_object(module).map(Value::Object);
         }
