@@ -238,6 +238,13 @@ impl Evaluator {
         self.store.kept()
     }
 
+    /// Drops the evaluator, and leaves the memory of its modules to the end of the process: for a host that
+    /// ends now and has no reason to wait until very many small pieces are given back.
+    pub fn end(self) {
+        let Self { store, .. } = self;
+        std::mem::forget(store);
+    }
+
     /// The module's value: its properties, without what `output` says about it.
     ///
     /// # Errors

@@ -231,15 +231,13 @@ impl Store {
     }
 
     pub(crate) fn member_code<'a>(&self, member: &'a Member) -> &'a Code {
-        member.code.get_or_init(|| lower::lower_member(self.context(member.module), member))
+        member.code.get_or_init(|| Box::new(lower::lower_member(self.context(member.module), member)))
     }
 
     pub(crate) fn member_type<'a>(&self, member: &'a Member) -> Option<&'a Code> {
         member.ty?;
-        member
-            .type_code
-            .get_or_init(|| lower::lower_member_type(self.context(member.module), member))
-            .as_ref()
+        let lower = || lower::lower_member_type(self.context(member.module), member).map(Box::new);
+        member.type_code.get_or_init(lower).as_deref()
     }
 
     pub(crate) fn method_code<'a>(&self, method: &'a Method) -> &'a MethodCode {

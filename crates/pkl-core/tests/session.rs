@@ -133,3 +133,25 @@ fn files_are_in_the_order_of_the_program() {
     let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["z", "a/b", "m"]);
 }
+
+#[test]
+fn an_evaluator_that_ends_drops_its_readers() {
+    struct Held(std::sync::Arc<()>);
+
+    impl pkl_core::host::ModuleReader for Held {
+        fn scheme(&self) -> &'static str {
+            "held"
+        }
+
+        fn read(&self, _uri: &str) -> Result<String, pkl_core::host::ReadError> {
+            Ok(format!("count = {}", std::sync::Arc::strong_count(&self.0)))
+        }
+    }
+
+    let held = std::sync::Arc::new(());
+    let evaluator = Evaluator::builder().module_reader(Held(std::sync::Arc::clone(&held))).build();
+    let value = evaluator.evaluate_expression(&ModuleSource::Uri("held:it".to_owned()), "count");
+    assert_eq!(value.expect("it is well formed"), Tree::Int(2));
+    evaluator.end();
+    assert_eq!(std::sync::Arc::strong_count(&held), 1);
+}

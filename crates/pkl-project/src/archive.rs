@@ -127,7 +127,7 @@ impl Contents for Archive {
     }
 
     fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
-        list_paths(self.files.keys().map(String::as_str), path)
+        list_paths(&self.files, path)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,14 +33,13 @@ pub(crate) fn names(mut listed: Vec<Listed>) -> Vec<u8> {
     listed.into_iter().flat_map(|listed| [listed.name, "\n".to_owned()]).collect::<String>().into_bytes()
 }
 
-/// What is in the directory `path` of files that are known by their paths, without their first slash.
-pub(crate) fn list_paths<'a>(
-    paths: impl Iterator<Item = &'a str>,
-    path: &str,
-) -> Result<Vec<Listed>, ReadError> {
+/// What is in the directory `path` of files by their paths, without their first slash.
+pub(crate) fn list_paths<T>(files: &BTreeMap<String, T>, path: &str) -> Result<Vec<Listed>, ReadError> {
     let inside = path.trim_start_matches('/');
     let mut listed = BTreeMap::new();
-    for file in paths.filter_map(|file| file.strip_prefix(inside)) {
+    let from = (Bound::Included(inside), Bound::Unbounded);
+    let paths = files.range::<str, _>(from).map(|(file, _)| file.as_str());
+    for file in paths.map_while(|file| file.strip_prefix(inside)) {
         match file.split_once('/') {
             Some((directory, _)) => listed.insert(directory, true),
             None => listed.insert(file, false),
@@ -74,7 +74,7 @@ impl Contents for MemoryContents {
     }
 
     fn list(&self, path: &str) -> Result<Vec<Listed>, ReadError> {
-        list_paths(self.files.keys().map(String::as_str), path)
+        list_paths(&self.files, path)
     }
 }
 

@@ -46,7 +46,8 @@ fn no_project(uri: &str, name: &str) -> Error {
     Error { code: ErrorCode::TypeMismatch, message, hint, trace: Vec::new() }
 }
 
-fn drawn(cycle: &[String]) -> String {
+/// A circle of projects, as a person sees it.
+pub(crate) fn drawn(cycle: &[String]) -> String {
     let steps: Vec<String> = cycle.iter().map(|uri| format!("│  {uri}\n")).collect();
     format!("┌─>\n{}└─", steps.join("│\n"))
 }
@@ -227,4 +228,63 @@ fn object(
     let uri = library.unwrap_or_else(|| module_uri.to_owned());
     let info = serde_json::json!({ "moduleName": &*class.module, "class": &*class.name, "moduleUri": uri });
     serde_json::json!({ "type": "PObject", "classInfo": info, "properties": properties })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use pkl_core::reader::FileReader;
+    use std::fs;
+    use std::path::Path;
+
+    /// Writes a project that can be depended on, and that depends on these.
+    fn write(root: &Path, name: &str, needs: &[&str]) {
+        let need = |other: &&str| format!("  [\"{other}\"] = import(\"../{other}/PklProject\")");
+        let needs = needs.iter().map(need).collect::<Vec<_>>().join("\n");
+        let package = format!(
+            "package {{ name = \"{name}\"; version = \"1.0.0\"; baseUri = \"package://a.b/{name}\"; packageZipUrl = \"https://a.b/{name}.zip\" }}\n"
+        );
+        let text = format!("amends \"pkl:Project\"\n{package}dependencies {{\n{needs}\n}}\n");
+        fs::create_dir(root.join(name)).unwrap();
+        fs::write(root.join(name).join("PklProject"), text).unwrap();
+    }
+
+    /// Loads the first of these projects.
+    fn loaded(projects: &[(&str, &[&str])]) -> Result<Project, LoadError> {
+        let root = tempfile::tempdir().unwrap();
+        for (name, needs) in projects {
+            write(root.path(), name, needs);
+        }
+        let evaluator = Evaluator::builder().files(FileReader::new()).build();
+        load(&evaluator, &ModuleSource::file(root.path().join(projects[0].0).join("PklProject")).unwrap())
+    }
+
+    fn cycle(projects: &[(&str, &[&str])]) -> Vec<String> {
+        let Err(LoadError::Cycle(uris)) = loaded(projects) else { panic!("no cycle in {projects:?}") };
+        uris.iter().map(|uri| uri.rsplit('/').nth(1).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn projects_in_a_circle_are_refused_with_the_way_around() {
+        assert_eq!(cycle(&[("a", &["a"])]), ["a"]);
+        assert_eq!(cycle(&[("a", &["b"]), ("b", &["c"]), ("c", &["a"])]), ["a", "b", "c"]);
+        assert_eq!(cycle(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]), ["b", "c"], "not the way to it");
+    }
+
+    #[test]
+    fn a_project_that_two_depend_on_is_no_circle() {
+        let project = loaded(&[("a", &["b", "c"]), ("b", &["d"]), ("c", &["d"]), ("d", &[])]).unwrap();
+        assert_eq!(project.dependencies.keys().collect::<Vec<_>>(), ["b", "c"]);
+    }
+
+    #[test]
+    fn projects_nested_too_deeply_are_refused() {
+        let names: Vec<String> = (0..=DEEPEST).map(|number| format!("p{number}")).collect();
+        let needs: Vec<Vec<&str>> = names.iter().skip(1).map(|next| vec![next.as_str()]).collect();
+        let last: &[&str] = &[];
+        let needs = needs.iter().map(Vec::as_slice).chain([last]);
+        let projects: Vec<_> = names.iter().map(String::as_str).zip(needs).collect();
+        assert!(matches!(loaded(&projects), Err(LoadError::TooDeep)));
+    }
 }

@@ -66,6 +66,9 @@ pub enum PublishError {
         /// The dependency.
         id: PackageId,
     },
+    /// Its lockfile and those of others make it depend on itself.
+    #[error("Local project dependencies cannot be circular.\n\nCycle:\n{}", crate::load::drawn(.0))]
+    Cycle(Vec<String>),
     /// A module names a path that won't be in the package.
     #[error("{0}")]
     Outside(Box<pkl_core::Error>),
@@ -127,7 +130,7 @@ pub struct Publication {
 /// # Errors
 /// The first one that can't be published.
 pub fn publish(publications: &[Publication]) -> Result<Vec<Artifacts>, PublishError> {
-    let mut publisher = Publisher { publications, done: HashMap::new() };
+    let mut publisher = Publisher { publications, done: HashMap::new(), underway: Vec::new() };
     let ids = publications.iter().map(|publication| publisher.publish(publication));
     let ids = ids.collect::<Result<Vec<_>, _>>()?;
     let prepared = |id: CanonicalId| publisher.done.get(&id).cloned();
@@ -137,18 +140,25 @@ pub fn publish(publications: &[Publication]) -> Result<Vec<Artifacts>, PublishEr
 struct Publisher<'a> {
     publications: &'a [Publication],
     done: HashMap<CanonicalId, Artifacts>,
+    /// The projects that wait for what they depend on, by the URIs of their definitions.
+    underway: Vec<String>,
 }
 
 impl Publisher<'_> {
-    /// Prepares a project, unless that was done. Projects don't depend on each other in circles, and not
-    /// deeper than a project may be loaded.
+    /// Prepares a project, unless that was done. What it declares is no circle, or it would not have been loaded; what
+    /// the lockfiles say may be one.
     fn publish(&mut self, publication: &Publication) -> Result<CanonicalId, PublishError> {
         let project = &publication.project;
         let package = project.package.as_ref();
         let package = package.ok_or_else(|| PublishError::NoPackage(project.file_uri.clone()))?;
         let id = package.id()?;
         if !self.done.contains_key(&id.canonical()) {
+            if let Some(start) = self.underway.iter().position(|uri| *uri == project.file_uri) {
+                return Err(PublishError::Cycle(self.underway.split_off(start)));
+            }
+            self.underway.push(project.file_uri.clone());
             let dependencies = self.dependencies(publication)?;
+            self.underway.pop();
             let artifacts = artifacts(&id, package, project, &publication.root, dependencies)?;
             self.done.insert(id.canonical(), artifacts);
         }
@@ -243,4 +253,44 @@ fn artifacts(
     let metadata_checksum = Sha256::of(metadata.as_bytes());
     let (name, version) = (package.name.clone(), package.version.clone());
     Ok(Artifacts { id: id.clone(), name, version, archive, archive_checksum, metadata, metadata_checksum })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use crate::uri::PackageUri;
+
+    fn uri(name: &str) -> PackageUri {
+        PackageUri::parse(&format!("package://a.b/{name}@1.0.0")).unwrap()
+    }
+
+    /// A project that declares a package, which its lockfile says is the project beside it.
+    fn publication(root: &Path, name: &str, needs: &str) -> Publication {
+        let package = serde_json::json!({
+            "name": name, "baseUri": format!("package://a.b/{name}"), "version": "1.0.0",
+            "packageZipUrl": "https://a.b/x.zip", "authors": [], "apiTests": [], "exclude": [],
+            "uri": uri(name).id.to_string(),
+        });
+        let project = Project {
+            file_uri: format!("file:///{name}/PklProject"),
+            package: Some(serde_json::from_value(package).unwrap()),
+            tests: Vec::new(),
+            settings: Settings::default(),
+            dependencies: [(needs.to_owned(), Declared::Remote(uri(needs)))].into(),
+            annotations: Vec::new(),
+        };
+        let (id, path) = (uri(needs).id, format!("../{needs}"));
+        let resolved = [(id.canonical().to_string(), Resolved::Local { id, path })].into();
+        Publication { project, root: root.join(name), lockfile: Lockfile { resolved } }
+    }
+
+    #[test]
+    fn lockfiles_that_make_a_circle_are_refused() {
+        let root = Path::new("/projects");
+        let circle = [publication(root, "a", "b"), publication(root, "b", "c"), publication(root, "c", "b")];
+        let Err(PublishError::Cycle(uris)) = publish(&circle) else { panic!("it is a circle") };
+        assert_eq!(uris, ["file:///b/PklProject", "file:///c/PklProject"]);
+    }
 }

@@ -143,7 +143,8 @@ impl PackageUri {
         };
         let version = Version::parse(version)
             .ok_or_else(|| UriError::InvalidVersion { version: version.to_owned() })?;
-        if path.split('/').skip(1).any(|part| matches!(part, "" | "." | "..")) || path.is_empty() {
+        let leads_out = |part: &str| matches!(part, "" | "." | "..");
+        if leads_out(authority) || path.split('/').skip(1).any(leads_out) || path.is_empty() {
             return Err(UriError::Dots);
         }
         let parts = Parts { authority: authority.to_owned(), path: path.to_owned(), version };
@@ -305,6 +306,8 @@ mod tests {
             "package://a.b/./c@1.0.0",
             "package://a.b//c@1.0.0",
             "package://a.b/@1.0.0",
+            "package://../c@1.0.0",
+            "package://./c@1.0.0",
         ] {
             assert_eq!(PackageUri::parse(uri), Err(UriError::Dots), "{uri}");
         }

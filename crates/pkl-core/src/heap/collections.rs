@@ -31,6 +31,16 @@ pub(crate) struct MapBuffer {
 }
 
 impl MapBuffer {
+    /// A buffer for so many keys and values.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self {
+            keys: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+            hashes: Vec::with_capacity(count),
+            index: HashTable::with_capacity(count),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }

@@ -89,16 +89,15 @@ impl Shapes {
     }
 
     /// The shape of `base` grown by the keys of one body that it lacks. `body` identifies the key list.
-    pub(crate) fn grow(
-        &mut self,
-        base: ShapeId,
-        body: usize,
-        keys: impl Iterator<Item = PropertyKey>,
-    ) -> ShapeId {
+    pub(crate) fn grow(&mut self, base: ShapeId, body: usize, keys: &[PropertyKey]) -> ShapeId {
         if let Some(&known) = self.grown.get(&(base, body)) {
             return known;
         }
-        let shape = self.grow_once(base, keys);
+        if keys.len() <= SMALL && keys.iter().all(|key| self.get(base).position(*key).is_some()) {
+            // This takes no longer than to remember it.
+            return base;
+        }
+        let shape = self.grow_once(base, keys.iter().copied());
         self.grown.insert((base, body), shape);
         shape
     }

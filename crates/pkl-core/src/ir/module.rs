@@ -136,8 +136,9 @@ pub(crate) struct Member {
     pub(crate) span: Span,
     pub(crate) name_span: Span,
     pub(crate) scope: Arc<Scope>,
-    pub(crate) code: OnceLock<Code>,
-    pub(crate) type_code: OnceLock<Option<Code>>,
+    /// Boxed, as most members of a big package are never read.
+    pub(crate) code: OnceLock<Box<Code>>,
+    pub(crate) type_code: OnceLock<Option<Box<Code>>>,
 }
 
 impl Member {

@@ -53,7 +53,7 @@ pub(crate) fn lower_body(cx: Context<'_>, lazy: &LazyBody, arguments: Arguments)
         lowerer,
         names,
         local_keys,
-        members: Vec::new(),
+        members: Vec::with_capacity(node.members.len()),
         keys: Vec::new(),
         seen_keys: FxHashSet::default(),
         only_properties: true,
@@ -196,7 +196,9 @@ impl BodyBuilder<'_> {
     /// `iteration` is the scope of members inside a `for`.
     fn ops(&mut self, members: ast::List<ast::ObjectMember>, iteration: Option<&Arc<Scope>>) -> Vec<Op> {
         let ast = self.lowerer.cx.ast;
-        ast[members].iter().filter_map(|member| self.op(member, iteration)).collect()
+        let mut ops = Vec::with_capacity(members.len());
+        ops.extend(ast[members].iter().filter_map(|member| self.op(member, iteration)));
+        ops
     }
 
     fn op(&mut self, node: &ast::ObjectMember, iteration: Option<&Arc<Scope>>) -> Option<Op> {

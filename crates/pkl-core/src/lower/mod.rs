@@ -98,15 +98,15 @@ impl<'a> Lowerer<'a> {
     }
 
     fn push(&mut self, expr: Expr, span: Span) -> ExprIx {
-        self.code.exprs.push(expr);
-        self.code.spans.push(span);
+        push_first_alone(&mut self.code.exprs, expr);
+        push_first_alone(&mut self.code.spans, span);
         u32::try_from(self.code.exprs.len() - 1)
             .expect("a bounded source has fewer nodes than u32 has numbers")
     }
 
     fn push_type(&mut self, ty: Ty, span: Span) -> TyIx {
-        self.code.types.push(ty);
-        self.code.type_spans.push(span);
+        push_first_alone(&mut self.code.types, ty);
+        push_first_alone(&mut self.code.type_spans, span);
         u32::try_from(self.code.types.len() - 1)
             .expect("a bounded source has fewer nodes than u32 has numbers")
     }
@@ -175,6 +175,14 @@ impl<'a> Lowerer<'a> {
         self.code.root = root;
         self.code
     }
+}
+
+/// Adds an item, the first without room for more: most pieces of code are a constant or a type's name.
+fn push_first_alone<T>(items: &mut Vec<T>, item: T) {
+    if items.is_empty() {
+        items.reserve_exact(1);
+    }
+    items.push(item);
 }
 
 fn captured(scope: &Arc<Scope>, visible: u32, base: u32) -> Arc<Scope> {

@@ -230,7 +230,7 @@ impl<'ir> Vm<'ir> {
             self.check_body(kind, class, body)?;
         }
         let (parent_shape, parent_slots) = (self.heap.object(parent).shape, self.heap.object(parent).slots);
-        let shape = self.heap.shapes.grow(parent_shape, from_ref(body).addr(), body.keys.iter().copied());
+        let shape = self.heap.shapes.grow(parent_shape, from_ref(body).addr(), &body.keys);
         let old_len = self.heap.shapes.get(parent_shape).len();
         let slots = self.heap.inherit_slots(parent_slots, old_len);
         let added = self.heap.shapes.get(shape).len() - old_len;

@@ -454,7 +454,7 @@ impl<'ir> Vm<'ir> {
 
     /// A map of these entries in order; a later value of a key replaces an earlier one.
     pub(crate) fn make_map(&mut self, pairs: &[(Value, Value)]) -> Result<Value> {
-        let mut buffer = MapBuffer::default();
+        let mut buffer = MapBuffer::with_room(pairs.len());
         for &(key, value) in pairs {
             let hash = self.hash(key)?;
             match self.find_in(&buffer, hash, key)? {

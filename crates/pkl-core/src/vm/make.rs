@@ -169,6 +169,31 @@ impl<'ir> Vm<'ir> {
         }
     }
 
+    /// An object that is as another one is, of which no member was read.
+    pub(crate) fn twin(&mut self, object: ObjectId) -> ObjectId {
+        let original = self.heap.object(object);
+        let (class, parent, shape, slots) = (original.class, original.parent, original.shape, original.slots);
+        let (enclosing_this, enclosing_owner) = (original.enclosing_this, original.enclosing_owner);
+        let (env, body, role) = (original.env, original.body, original.role);
+        debug_assert!(original.items.is_none(), "elements would have to be copied");
+        let len = self.heap.shapes.get(shape).len();
+        let slots = self.heap.inherit_slots(slots, len);
+        self.heap.add_object(Object {
+            class,
+            parent,
+            enclosing_this,
+            enclosing_owner,
+            shape,
+            slots,
+            items: None,
+            check: None,
+            env,
+            body,
+            role,
+            forced: false,
+        })
+    }
+
     /// An instance of a class that defines nothing itself.
     pub(crate) fn new_instance(&mut self, class: ClassId) -> ObjectId {
         let prototype = self.heap.class(class).prototype;

@@ -97,7 +97,7 @@ pub(crate) struct Vm<'ir> {
     pub(crate) words: Words,
     pub(crate) readers: &'ir Readers,
     pub(crate) checks: types::Checks<'ir>,
-    pub(crate) mirrors: crate::native::reflect::Mirrors<'ir>,
+    pub(crate) mirrors: crate::native::reflect::Mirrors,
     limits: Limits,
     deadline: Option<Instant>,
     depth: usize,

@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &PklEval) -> Result<(), PklError> {
     }
     host.keep_trees();
     timings.total();
+    host.end();
     Ok(())
 }
 

@@ -118,6 +118,11 @@ impl Host {
         }
     }
 
+    /// Ends what belongs to the command, whose process ends too.
+    pub(super) fn end(self) {
+        self.evaluator.end();
+    }
+
     /// An error of an evaluation, whose places are shown as the person likes it.
     pub(super) fn linked(&self, error: impl Into<PklError>) -> PklError {
         match error.into() {

@@ -65,11 +65,12 @@ type Field<'ir> = (PropertyKey, &'ir Member, ObjectId);
 
 /// The mirrors of an evaluation.
 #[derive(Default)]
-pub(crate) struct Mirrors<'ir> {
+pub(crate) struct Mirrors {
     objects: FxHashMap<Mirror, ObjectId>,
     shown: FxHashMap<ObjectId, Mirror>,
     classes: FxHashMap<&'static str, ClassId>,
-    layouts: FxHashMap<ClassId, (ShapeId, Vec<Field<'ir>>)>,
+    /// For each class a mirror of nothing, which the others are like.
+    blanks: FxHashMap<ClassId, ObjectId>,
 }
 
 /// A class of the module of mirrors.
@@ -100,19 +101,26 @@ fn mirror(vm: &mut Vm<'_>, shown: Mirror) -> Result<Value> {
         Mirror::TypeParameter { .. } => "TypeParameter",
     };
     let class = class_named(vm, name)?;
+    let blank = match vm.mirrors.blanks.get(&class) {
+        Some(&known) => known,
+        None => blank(vm, class),
+    };
+    let object = vm.twin(blank);
+    vm.mirrors.objects.insert(shown, object);
+    vm.mirrors.shown.insert(object, shown);
+    Ok(Value::Object(object))
+}
+
+/// Makes the mirror of a class that the others are like.
+fn blank(vm: &mut Vm<'_>, class: ClassId) -> ObjectId {
     let object = vm.new_instance(class);
-    if !vm.mirrors.layouts.contains_key(&class) {
-        let layout = layout(vm, object, class);
-        vm.mirrors.layouts.insert(class, layout);
-    }
-    let (shape, fields) = vm.mirrors.layouts[&class].clone();
+    let (shape, fields) = layout(vm, object, class);
     vm.regrow(object, shape);
     for (key, member, definer) in fields {
         vm.put_property(object, key, amend::slot(member, definer, None));
     }
-    vm.mirrors.objects.insert(shown, object);
-    vm.mirrors.shown.insert(object, shown);
-    Ok(Value::Object(object))
+    vm.mirrors.blanks.insert(class, object);
+    object
 }
 
 /// The properties that a mirror of a class stores, those of the topmost class first.
@@ -151,7 +159,8 @@ fn list(vm: &mut Vm<'_>, items: Vec<Value>) -> Value {
 
 /// A map of mirrors by name.
 fn by_name(vm: &mut Vm<'_>, mirrors: impl IntoIterator<Item = (Symbol, Mirror)>) -> Result<Value> {
-    let mut pairs = Vec::new();
+    let mirrors = mirrors.into_iter();
+    let mut pairs = Vec::with_capacity(mirrors.size_hint().0);
     for (name, shown) in mirrors {
         let name = vm.text_of(name);
         let name = vm.heap.string(name);
