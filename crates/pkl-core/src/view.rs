@@ -70,7 +70,7 @@ pub enum Members {
 pub struct Member {
     /// What names it.
     pub key: Key,
-    /// The code that defines it; `None` if no code of its own does.
+    /// The code that defines it; `None` if no code of its own does, only the declaration of its class.
     pub place: Option<CodeSpan>,
     object: ObjectId,
     slot: MemberRef,
@@ -159,6 +159,10 @@ impl Session<'_, '_> {
         let vm = self.vm();
         let definition = vm.slot_at(member).member;
         let ir = vm.store.module(definition.module);
+        // The declaration of a class says what its objects are like, not what this one is.
+        if definition.ty.is_some() {
+            return None;
+        }
         let span = match definition.source {
             // What was spread has no code of its own.
             MemberSource::Given => return None,

@@ -6,6 +6,7 @@
 mod check;
 mod classes;
 pub(crate) mod references;
+mod report;
 mod sources;
 mod values;
 
@@ -15,13 +16,11 @@ use crate::extract::ConfigSchema;
 use crate::forma::{Description, Forma, Named, Policy, Resource, Stack, Target};
 use classes::{Classes, Meaning, text};
 use formwork_model::{
-    Children, Diagnostic, DiagnosticCode, Diagnostics, Json, Members, Path, ProjectId, Ref, SourceMap,
-    SourceNode, Span,
+    Children, DiagnosticCode, Diagnostics, Json, Members, Path, ProjectId, Ref, SourceMap, SourceNode, Span,
 };
 use indexmap::IndexMap;
 use pkl_core::{
-    ClassHandle, DeserializeError, Error, ErrorCode, Evaluator, Handle, ModuleSource, Session, View,
-    from_tree,
+    ClassHandle, DeserializeError, Error, Evaluator, Handle, ModuleSource, Session, View, from_tree,
 };
 use references::Envelope;
 use sources::Sources;
@@ -550,68 +549,6 @@ impl<'w, 's, 'ir> Walk<'w, 's, 'ir> {
             envelope.stack = Some(self.stack_of(&type_name, &label)?);
         }
         envelope.resolved(self.project)
-    }
-
-    /// What an evaluation gave; an error is reported where it happened.
-    fn evaluated<T>(&mut self, result: Result<T, Error>, at: Span) -> Result<Option<T>, Stop> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(error) => self.failed(&error, at).map(|()| None),
-        }
-    }
-
-    /// The same for what stops at an error by itself.
-    fn recovered<T>(&mut self, result: Result<T, Stop>, at: Span) -> Result<Option<T>, Stop> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(Stop::Evaluate(error)) => self.failed(&error, at).map(|()| None),
-            Err(stop) => Err(stop),
-        }
-    }
-
-    fn failed(&mut self, error: &Error, at: Span) -> Result<(), Stop> {
-        if error.code == ErrorCode::LimitExceeded {
-            return Err(Stop::Evaluate(Box::new(error.clone())));
-        }
-        let (happened, reached) = (self.sources.place_of(self.session, error), self.place(at));
-        // A value that is not of its type is wrong where it is given, not where the type is declared.
-        let is_given = matches!(error.code, ErrorCode::TypeMismatch | ErrorCode::ConstraintViolated);
-        let (place, related, words) = match (happened, reached) {
-            (happened, Some(reached)) if is_given => (Some(reached), happened, "demanded here"),
-            (happened @ Some(_), reached) => (happened, reached, "for this"),
-            (None, reached) => (reached, None, ""),
-        };
-        let mut lines =
-            error.message.trim_end().lines().chain(error.hint.iter().flat_map(|hint| hint.lines()));
-        let message = lines.next().unwrap_or_default();
-        let mut diagnostic = Diagnostic::error(DiagnosticCode::EvaluationFailed, Path::root(), message);
-        for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
-            diagnostic = diagnostic.note(line);
-        }
-        let related = related.filter(|related| Some(related) != place.as_ref());
-        self.push(diagnostic.at(place).related(words, related));
-        Ok(())
-    }
-
-    fn report(&mut self, at: Span, code: DiagnosticCode, message: impl Into<String>) {
-        let place = self.place(at);
-        self.push(Diagnostic::error(code, Path::root(), message).at(place));
-    }
-
-    fn push(&mut self, diagnostic: Diagnostic) {
-        if self.reported.insert((diagnostic.place.clone(), diagnostic.message.clone())) {
-            self.found.push(diagnostic);
-        }
-    }
-
-    fn place(&self, span: Span) -> Option<formwork_model::Place> {
-        if span == Span::default() {
-            return None;
-        }
-        let file = self.sources.file(span)?;
-        let ((line, column), (end_line, end_column)) =
-            (file.line_column(span.start), file.line_column(span.end.max(span.start)));
-        Some(formwork_model::Place { file: file.name.clone(), line, column, end_line, end_column })
     }
 
     /// A value that has nothing of a forma in it.

@@ -72,12 +72,13 @@ impl Sources {
         relative.or_else(|| uri.strip_prefix("file://")).unwrap_or(uri).to_owned()
     }
 
-    /// Where an error happened: the innermost place in the author's files, else the innermost of all.
+    /// Where an error happened: the innermost place in the author's files, else the innermost of all; and
+    /// whether that is one of the author's.
     pub(super) fn place_of(
         &mut self,
         session: &mut Session<'_, '_>,
         error: &pkl_core::Error,
-    ) -> Option<Place> {
+    ) -> Option<(Place, bool)> {
         let places = || error.trace.iter().map(|frame| &frame.place);
         let place = places().find(|place| !is_foreign(&place.uri)).or_else(|| places().next())?;
         let file: Arc<str> = self.shown(&place.uri).into();
@@ -87,7 +88,7 @@ impl Sources {
             // The excerpt of the error's line is cut from it.
             self.files.push(SourceFile::new(Arc::clone(&file), text));
         }
-        Some(shown_place(file, place))
+        Some((shown_place(file, place), !is_foreign(&place.uri)))
     }
 }
 

@@ -225,8 +225,10 @@ impl Walk<'_, '_, '_> {
             let within = self.within(code, at);
             let value = self.session.property(object, &field.name);
             let Some(value) = self.evaluated(value, within.span)? else { continue };
+            let mistakes = self.found.error_count();
             let Some(mut lowered) = self.shaped(value, field.shaping, within)? else {
-                if field.required {
+                // What could not be made out is not missing.
+                if field.required && self.found.error_count() == mistakes {
                     self.missing(field, at);
                 }
                 continue;
