@@ -19,7 +19,8 @@ fn evaluator(properties: Vec<(String, String)>) -> Evaluator {
 
 fn lowered(evaluator: &Evaluator, module: &ModuleSource) -> Result<Forma, FormaError> {
     let project = ProjectId::from("p");
-    evaluate(evaluator, &FormaRequest { module, base: None, project: &project }).map(|(forma, _)| forma)
+    evaluate(evaluator, &FormaRequest { module, base: None, project: &project, drawn: None })
+        .map(|(forma, _)| forma)
 }
 
 /// A value in which nothing is left to be told apart by its type.

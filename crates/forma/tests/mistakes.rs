@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use formwork_forma::library::Drawn;
 use formwork_forma::package::PackageReader;
 use formwork_forma::{FormaError, FormaRequest, evaluate};
 use formwork_formation::{Color, render_human};
@@ -28,10 +29,12 @@ fn cases() -> Vec<PathBuf> {
 /// All that is said of a forma.
 fn told(case: &Path) -> String {
     let builder = Evaluator::builder().files(FileReader::new()).module_reader(PackageReader);
-    let evaluator = formwork_forma::library::add_to(builder).build();
+    let drawn = Drawn::default();
+    let evaluator = formwork_forma::library::add_noting(builder, &drawn).build();
     let (directory, project) = (directory(), ProjectId::from("p"));
     let module = ModuleSource::file(case).unwrap();
-    let request = FormaRequest { module: &module, base: Some(&directory), project: &project };
+    let request =
+        FormaRequest { module: &module, base: Some(&directory), project: &project, drawn: Some(&drawn) };
     let blocks: Vec<String> = match evaluate(&evaluator, &request) {
         Ok((forma, warnings)) => {
             warnings.iter().map(|found| render_human(found, &forma.source_map, Color::Never)).collect()

@@ -252,6 +252,8 @@ codes! {
         ConflictingProperties = "conflicting-properties",
         /// A property that cannot be changed.
         ImmutableProperty = "immutable-property",
+        /// A value that is another one each time.
+        UnstableValue = "unstable-value",
         /// A credential where it would be readable.
         ExposedCredential = "exposed-credential",
         /// A plaintext is needed that nobody holds.

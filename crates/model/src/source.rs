@@ -137,8 +137,13 @@ impl SourceMap {
 
     /// The node of the value at a path, or of its nearest ancestor that has one; `None` for the whole document.
     pub fn node(&self, path: &Path) -> Option<&SourceNode> {
-        let node = self.nearest(path);
-        (!std::ptr::eq(node, &self.root)).then_some(node)
+        let mut nodes = path.segments().iter();
+        let first = self.root.child(nodes.next()?)?;
+        Some(
+            nodes
+                .try_fold(first, |node, segment| node.child(segment).ok_or(node))
+                .unwrap_or_else(|last| last),
+        )
     }
 
     fn nearest(&self, path: &Path) -> &SourceNode {

@@ -48,6 +48,7 @@ pub(crate) enum Machine {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct FormaApply {
     #[command(flatten)]
     pub(crate) forma: FormaFile,

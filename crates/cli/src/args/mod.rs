@@ -591,7 +591,7 @@ mod tests {
     fn help_is_a_command_too() {
         for line in ["f help", "f help get-formation", "f help agent start", "f help pkl eval"] {
             let error = parsed(line).expect_err(line);
-            assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp, "{line}");
+            assert_eq!(error.kind(), ErrorKind::DisplayHelp, "{line}");
         }
         let of = |line: &str| parsed(line).expect_err("help").to_string();
         assert_eq!(of("f help get-formation"), of("f get-formation --help"));

@@ -82,7 +82,8 @@ fn need(command: &Command) -> Need {
         ) => Need::Nothing,
         Command::Static(Static::PlanFormation(arguments)) if arguments.save => Need::Write,
         Command::Static(
-            Static::PlanFormation(_)
+            Static::Inventory(_)
+            | Static::PlanFormation(_)
             | Static::ListFormations(_)
             | Static::GetFormation(_)
             | Static::ListFormationEvents(_)
@@ -103,7 +104,6 @@ fn need(command: &Command) -> Need {
             | Static::GetUser(_)
             | Static::ListAuditEntries(_),
         ) => Need::Read,
-        Command::Static(Static::Inventory(_)) => Need::Read,
         Command::Static(Static::Apply(arguments)) if arguments.simulate => Need::Read,
         Command::Static(Static::Destroy(arguments)) if arguments.simulate => Need::Read,
         Command::Static(Static::WatchOperation(_)) => Need::Follow,

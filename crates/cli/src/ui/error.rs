@@ -98,7 +98,7 @@ fn print_refusal(error: &ApiError, map: &SourceMap) {
             text::lines(&error.body.message)
         ));
     }
-    for dependent in error.body.meta.iter().flat_map(|meta| meta["dependents"].as_array()).flatten() {
+    for dependent in error.body.meta.iter().filter_map(|meta| meta["dependents"].as_array()).flatten() {
         let field = |key: &str| text::lines(dependent[key].as_str().unwrap_or_default());
         say(format_args!(
             "  depends on it: {} {} in the stack {}",

@@ -8,9 +8,12 @@ mod entropy;
 mod password_hash;
 mod random;
 
+use formwork_model::Secret;
 use pkl_core::EvaluatorBuilder;
 use pkl_core::host::{ReadError, Resource, ResourceReader};
 use serde_json::{Value, json};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use call::Call;
 use entropy::System;
@@ -33,12 +36,60 @@ enum CallError {
 
 /// Lets programs call the functions. No call's answer is kept: each is made anew.
 pub fn add_to(builder: EvaluatorBuilder) -> EvaluatorBuilder {
-    builder.volatile_resource_reader(LibraryReader)
+    builder.volatile_resource_reader(LibraryReader::default())
+}
+
+/// The same, noting what was drawn.
+pub fn add_noting(builder: EvaluatorBuilder, drawn: &Drawn) -> EvaluatorBuilder {
+    builder.volatile_resource_reader(LibraryReader { drawn: Some(drawn.clone()) })
+}
+
+/// The values that functions drew by chance, which are others at the next evaluation.
+#[derive(Clone, Default)]
+pub struct Drawn(Arc<Mutex<Vec<Secret<String>>>>);
+
+/// A shorter value stands in other texts by chance too.
+const TELLING: usize = 6;
+/// The most values that are noted.
+const MOST: usize = 10_000;
+
+impl Drawn {
+    fn note(&self, answer: &Value) {
+        match answer {
+            Value::Object(members) => members.values().for_each(|member| self.note(member)),
+            Value::String(text) if text.len() >= TELLING => {
+                let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                if drawn.len() < MOST {
+                    drawn.push(Secret::new(text.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether nothing was drawn.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Whether a text has a drawn value in it.
+    pub fn is_in(&self, text: &str) -> bool {
+        let drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drawn.iter().any(|value| text.contains(value.expose().as_str()))
+    }
+}
+
+impl fmt::Debug for Drawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drawn").finish_non_exhaustive()
+    }
 }
 
 /// Answers calls as resources.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LibraryReader;
+#[derive(Clone, Debug, Default)]
+pub struct LibraryReader {
+    drawn: Option<Drawn>,
+}
 
 impl ResourceReader for LibraryReader {
     fn scheme(&self) -> &str {
@@ -50,7 +101,10 @@ impl ResourceReader for LibraryReader {
             ReadError::InvalidUri("Expected `libext:///<library>/<function>?<arguments>`.".to_owned())
         })?;
         let answer = match run(&call) {
-            Ok(body) => json!({ "Body": body }),
+            Ok(body) => {
+                self.drawn.iter().for_each(|drawn| drawn.note(&body));
+                json!({ "Body": body })
+            }
             Err(error) => json!({ "Error": error.to_string() }),
         };
         Ok(Some(Resource::Bytes(answer.to_string().into_bytes().into())))
@@ -74,7 +128,9 @@ mod tests {
     use super::*;
 
     fn answer(uri: &str) -> Value {
-        let Some(Resource::Bytes(bytes)) = LibraryReader.read(uri).unwrap() else { panic!("no bytes") };
+        let Some(Resource::Bytes(bytes)) = LibraryReader::default().read(uri).unwrap() else {
+            panic!("no bytes")
+        };
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -98,6 +154,6 @@ mod tests {
 
     #[test]
     fn what_is_no_call_is_refused() {
-        assert!(matches!(LibraryReader.read("libext:random"), Err(ReadError::InvalidUri(_))));
+        assert!(matches!(LibraryReader::default().read("libext:random"), Err(ReadError::InvalidUri(_))));
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{Found, Walk};
 use crate::forma::{Forma, Named};
+use crate::library::Drawn;
 use formwork_model::{
-    Diagnostic, DiagnosticCode, Expr, ExprLeaf, Part, Path, Ref, RefTarget, SourceNode, Suggest,
+    Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Part, Path, Ref, RefTarget, Segment, SourceNode,
+    Suggest,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -81,6 +83,22 @@ impl Walk<'_, '_, '_> {
         self.check_aliases(forma);
         self.check_references(forma, &mut suggest);
         self.check_credentials(forma);
+        self.check_chance(forma);
+    }
+
+    /// What is drawn by chance is another value each time, unless the first one is kept.
+    fn check_chance(&mut self, forma: &Forma) {
+        let Some(drawn) = self.drawn.filter(|drawn| !drawn.is_empty()) else { return };
+        for resource in &forma.resources {
+            let mut found = Vec::new();
+            drawn_anew(&resource.properties, &mut Path::root(), drawn, &mut found);
+            let base = crate::desire::properties_path(&resource.path);
+            for path in found {
+                let message = "A value by chance, which is another one each time the forma is applied";
+                let warning = Diagnostic::warning(DiagnosticCode::UnstableValue, base.join(&path), message);
+                self.push_at(warning.hint("`.setOnce` keeps the first"));
+            }
+        }
     }
 
     fn check_places(&mut self, forma: &Forma, suggest: &mut Suggest) {
@@ -264,8 +282,8 @@ impl Walk<'_, '_, '_> {
     /// The place of what is declared at a path, or of the nearest that it is in.
     fn place_of_path(&self, path: &Path) -> Option<formwork_model::Place> {
         let mut segments = path.segments().iter();
-        let formwork_model::Segment::Key(kind) = segments.next()? else { return None };
-        let formwork_model::Segment::Index(index) = segments.next()? else { return None };
+        let Segment::Key(kind) = segments.next()? else { return None };
+        let Segment::Index(index) = segments.next()? else { return None };
         let list = match &**kind {
             "Stacks" => &self.nodes.stacks,
             "Targets" => &self.nodes.targets,
@@ -309,4 +327,53 @@ fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Where values stand that were drawn by chance and are not written once.
+fn drawn_anew(value: &Expr, path: &mut Path, drawn: &Drawn, found: &mut Vec<Path>) {
+    match value {
+        Expr::Plain(plain) => drawn_in(plain, path, drawn, found),
+        Expr::Leaf(ExprLeaf::Secret(secret)) => drawn_in(secret.expose(), path, drawn, found),
+        Expr::Leaf(ExprLeaf::Template(parts)) => {
+            if parts.iter().any(|part| matches!(part, Part::Text(text) if drawn.is_in(text))) {
+                found.push(path.clone());
+            }
+        }
+        Expr::Leaf(_) => {}
+        Expr::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.push(Segment::Index(index));
+                drawn_anew(item, path, drawn, found);
+                path.pop();
+            }
+        }
+        Expr::Object(members) => {
+            for (key, member) in members {
+                path.push(Segment::Key(key.clone()));
+                drawn_anew(member, path, drawn, found);
+                path.pop();
+            }
+        }
+    }
+}
+
+fn drawn_in(value: &Json, path: &mut Path, drawn: &Drawn, found: &mut Vec<Path>) {
+    match value {
+        Json::String(text) if drawn.is_in(text) => found.push(path.clone()),
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.push(Segment::Index(index));
+                drawn_in(item, path, drawn, found);
+                path.pop();
+            }
+        }
+        Json::Object(members) => {
+            for (key, member) in members {
+                path.push(Segment::Key(key.as_str().into()));
+                drawn_in(member, path, drawn, found);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
 }

@@ -14,6 +14,7 @@ pub(crate) use values::secret;
 
 use crate::extract::ConfigSchema;
 use crate::forma::{Description, Forma, Named, Policy, Resource, Stack, Target};
+use crate::library::Drawn;
 use classes::{Classes, Meaning, text};
 use formwork_model::{
     Children, DiagnosticCode, Diagnostics, Json, Members, Path, ProjectId, Ref, SourceMap, SourceNode, Span,
@@ -38,6 +39,8 @@ pub struct FormaRequest<'a> {
     pub base: Option<&'a FilePath>,
     /// The project that references are within.
     pub project: &'a ProjectId,
+    /// What the functions of the host drew by chance, if they note it.
+    pub drawn: Option<&'a Drawn>,
 }
 
 /// Why a forma can't be had.
@@ -153,6 +156,7 @@ type Whereabouts = (Option<Arc<str>>, bool);
 struct Walk<'w, 's, 'ir> {
     session: &'w mut Session<'s, 'ir>,
     project: &'w ProjectId,
+    drawn: Option<&'w Drawn>,
     contents: Handle,
     classes: Classes,
     sources: Sources,
@@ -208,6 +212,7 @@ impl<'w, 's, 'ir> Walk<'w, 's, 'ir> {
         let mut walk = Self {
             session,
             project: request.project,
+            drawn: request.drawn,
             contents,
             classes,
             sources: Sources::new(request.base),

@@ -38,6 +38,7 @@ pages! {
     "unknown-parameter"
     "parameter-without-default"
     "ambiguous-name"
+    "unstable-value"
     "unused-parameter"
     "conflicting-properties"
     "immutable-property"

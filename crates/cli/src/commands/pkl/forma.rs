@@ -46,7 +46,12 @@ impl FormaHost {
     /// All that is wrong with it.
     pub(crate) fn evaluate(&self, project: &ProjectId) -> Result<(Forma, Diagnostics), FormaError> {
         let base = working_directory(None).ok();
-        let request = FormaRequest { module: &self.module, base: base.as_deref(), project };
+        let request = FormaRequest {
+            module: &self.module,
+            base: base.as_deref(),
+            project,
+            drawn: Some(&self.host.drawn),
+        };
         let evaluated = evaluate(&self.host.evaluator, &request);
         self.host.keep_trees();
         evaluated

@@ -5,7 +5,7 @@ use super::settings::Effective;
 use super::trees::Kept;
 use super::{PklError, allowed, environment, packages, readers};
 use crate::args::{PklHost, PklProject};
-use formwork_forma::library;
+use formwork_forma::library::{self, Drawn};
 use formwork_forma::package::PackageReader;
 use formwork_forma::tfvars::TfvarsReader;
 use pkl_core::host::Dependencies as _;
@@ -22,6 +22,8 @@ pub(super) struct Host {
     pub(super) packages: Arc<Packages>,
     /// The project that modules are evaluated in.
     pub(super) project: Option<Project>,
+    /// What modules drew by chance.
+    pub(super) drawn: Drawn,
     person: Person,
     trees: Option<Kept>,
     dependencies: Arc<ProjectDependencies>,
@@ -97,18 +99,19 @@ impl Host {
             .trace(Arc::new(|line: &str| {
                 crate::ui::say(format_args!("pkl: {}", crate::ui::text::lines(line)));
             }));
+        let drawn = Drawn::default();
         let mut builder = builder.module_reader(PackageReader);
         if let Some(trees) = &trees {
             builder = builder.keep(trees.text());
         }
         if !settings.resource_readers.contains_key(library::SCHEME) {
-            builder = library::add_to(builder);
+            builder = library::add_noting(builder, &drawn);
         }
         // A reader that was given for the scheme is asked before this one.
         let root = project.as_ref().and_then(Project::directory).unwrap_or_else(|| directory.clone());
         builder = builder.resource_reader(TfvarsReader::new(root));
         let evaluator = pkl_project::attach(builder, Arc::clone(&dependencies), &packages, files).build();
-        Ok(Self { evaluator, directory, packages, project, person, trees, dependencies })
+        Ok(Self { evaluator, directory, packages, project, drawn, person, trees, dependencies })
     }
 
     /// Keeps what was parsed for later commands.

@@ -13,7 +13,7 @@ use std::io::{BufReader, BufWriter, stdin, stdout};
 /// What the evaluator sends is no request, or it takes no answers.
 pub(super) fn run() -> Result<(), PklError> {
     let served = Served::default()
-        .resource_reader(LibraryReader)
+        .resource_reader(LibraryReader::default())
         .resource_reader(TfvarsReader::new("."))
         .module_reader(PackageReader);
     let (mut input, mut output) = (BufReader::new(stdin().lock()), BufWriter::new(stdout().lock()));
