@@ -28,6 +28,6 @@ mod violation;
 mod world;
 
 pub use run::{Report, run, shrink};
-pub use sequence::{Sequence, Step, Weather};
+pub use sequence::{Sequence, Step, Weather, kept_seeds};
 pub use stage::{Stage, StageError};
 pub use violation::Violation;

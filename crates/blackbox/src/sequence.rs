@@ -113,6 +113,12 @@ struct Author {
     rules: u32,
 }
 
+/// The seeds of sequences that found something.
+pub fn kept_seeds() -> Vec<u64> {
+    let lines = include_str!("../seeds.txt").lines().filter_map(|line| line.split('#').next());
+    lines.filter_map(|line| line.trim().parse().ok()).collect()
+}
+
 impl Sequence {
     /// The sequence of a seed.
     pub fn of(seed: u64) -> Self {

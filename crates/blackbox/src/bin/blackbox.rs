@@ -1,6 +1,9 @@
 //! Plays sequences, and says which broke an invariant.
 //!
-//! `blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink]`
+//! `blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going] [--show]`
+//!
+//! `--keep-going` plays on after a broken one, `--shrink` leaves steps out of it that it does not need, `--show` tells
+//! of every sequence what was done.
 
 use formwork_blackbox::{Report, Sequence, Stage, run, shrink};
 use std::path::PathBuf;
@@ -11,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const USAGE: &str =
-    "usage: blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going]";
+    "usage: blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going] [--show]";
 /// How often progress is shown.
 const PROGRESS: Duration = Duration::from_secs(10);
 /// How often a smaller sequence is tried that may be as bad.
@@ -25,6 +28,7 @@ struct Options {
     jobs: u64,
     shrinks: bool,
     keeps_going: bool,
+    shows: bool,
 }
 
 fn options() -> Option<Options> {
@@ -37,6 +41,7 @@ fn options() -> Option<Options> {
         jobs: 2,
         shrinks: false,
         keeps_going: false,
+        shows: false,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -47,6 +52,7 @@ fn options() -> Option<Options> {
             "--jobs" => options.jobs = number()?.max(1),
             "--shrink" => options.shrinks = true,
             "--keep-going" => options.keeps_going = true,
+            "--show" => options.shows = true,
             "--formwork" => formwork = Some(PathBuf::from(arguments.next()?)),
             "--plugin" => plugin = arguments.next(),
             _ => return None,
@@ -93,6 +99,9 @@ fn soak(stage: &Stage, options: &Options) -> Vec<Report> {
             }
             let report = run(stage, &Sequence::of(seed));
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if options.shows {
+                println!("{report}");
+            }
             if !report.violations.is_empty() {
                 for violation in &report.violations {
                     eprintln!("seed {seed}: {violation}");
