@@ -99,3 +99,87 @@ impl<'l> Judge<'l> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formwork_model::Timestamp;
+    use formwork_plugin_fake_cloud::GRAND_CHILD;
+    use serde_json::Map;
+
+    fn caller(row: &str, token: &str) -> Caller {
+        Caller {
+            row: Some(row.to_owned()),
+            label: Some("G0".to_owned()),
+            token: Some(token.to_owned()),
+            operation: Some("op".to_owned()),
+            attempt: 1,
+        }
+    }
+
+    fn created(id: &str, row: &str, token: &str) -> Event {
+        let (type_name, properties) = (GRAND_CHILD.to_owned(), Map::new());
+        Event::Created { type_name, native_id: id.into(), properties, caller: caller(row, token) }
+    }
+
+    fn deleted(id: &str, caller: Caller) -> Event {
+        Event::Deleted { type_name: GRAND_CHILD.to_owned(), native_id: id.into(), caller }
+    }
+
+    fn received(operation: Operation, native_id: Option<&str>, caller: Caller, rule: Option<&str>) -> Event {
+        Event::Received {
+            operation: Some(operation),
+            type_name: GRAND_CHILD.to_owned(),
+            native_id: native_id.map(NativeId::from),
+            caller,
+            rule: rule.map(str::to_owned),
+        }
+    }
+
+    fn judged(events: Vec<Event>) -> Vec<&'static str> {
+        let line = |event| Line { at: Timestamp(0), pid: 1, call: 7, event };
+        let lines: Vec<Line> = events.into_iter().map(line).collect();
+        judge(&lines).into_iter().map(|violation| violation.invariant).collect()
+    }
+
+    #[test]
+    fn an_object_made_again_after_it_went_is_all_right() {
+        let own = caller("row", "b");
+        let events = vec![created("g1", "row", "a"), deleted("g1", own), created("g2", "row", "c")];
+        assert_eq!(judged(events), Vec::<&str>::new());
+        let by_hand = vec![created("g1", "row", "a"), deleted("g1", Caller::default()), created("g2", "row", "a")];
+        assert_eq!(judged(by_hand), Vec::<&str>::new(), "somebody took it away");
+    }
+
+    #[test]
+    fn two_objects_of_one_row_are_found_and_so_are_two_of_one_token() {
+        assert_eq!(judged(vec![created("g1", "row", "a"), created("g2", "row", "b")]), ["INV-2"]);
+        assert_eq!(judged(vec![created("g1", "row", "a"), created("g2", "other", "a")]), ["INV-2"]);
+    }
+
+    #[test]
+    fn what_another_row_or_a_person_made_is_left_alone() {
+        let events = vec![created("g1", "row", "a"), deleted("g1", caller("other", "b"))];
+        assert_eq!(judged(events), ["INV-14"]);
+        let Event::Created { type_name, native_id, properties, .. } = created("g1", "row", "a") else {
+            panic!("it is one")
+        };
+        let by_hand = Event::Created { type_name, native_id, properties, caller: Caller::default() };
+        assert_eq!(judged(vec![by_hand, deleted("g1", caller("row", "b"))]), ["INV-14"]);
+    }
+
+    #[test]
+    fn a_call_names_its_object_and_whose_it_is() {
+        assert_eq!(judged(vec![received(Operation::Delete, Some(""), caller("row", "a"), None)]), ["INV-1"]);
+        assert_eq!(judged(vec![received(Operation::Create, None, Caller::default(), None)]), ["INV-1"]);
+        assert_eq!(judged(vec![received(Operation::Create, None, caller("row", "a"), None)]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_refusal_that_nobody_wanted_is_a_wrong_order() {
+        let refused = || Event::Answered { code: Some(Code::InvalidRequest) };
+        let call = |rule| received(Operation::Delete, Some("g1"), caller("row", "a"), rule);
+        assert_eq!(judged(vec![call(None), refused()]), ["INV-6"]);
+        assert_eq!(judged(vec![call(Some("rule")), refused()]), Vec::<&str>::new());
+    }
+}

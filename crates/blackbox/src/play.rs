@@ -3,14 +3,14 @@
 use crate::declared::{Resource, Site, Within, possible, template};
 use crate::effects::{Done, done};
 use crate::person::unknown;
-use crate::quiet::{formations, objects};
+use crate::quiet::{edited, formations, objects, removed};
 use crate::sequence::{Interruption, Planned, Sequence, Step};
 use crate::violation::Violation;
 use crate::world::{Ran, TOUCH, World};
 use formwork_model::{Json, NativeId};
 use formwork_plugin_fake_cloud::{RESOURCE, Script};
 use serde_json::{Map, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// How long an interruption waits for the moment that it is for.
@@ -159,7 +159,7 @@ impl<'w, 's> Play<'w, 's> {
         let ran = self.carry_out(stack, &arguments, interruption)?;
         self.settle_formation(stack, &ran, interruption)?;
         if ran.is_ok() && ran.json()["status"] == "active" {
-            self.expect_exactly(stack, &resources, &foreign, &ran.json())?;
+            self.expect_exactly(stack, &resources, &foreign, &ran.json(), fair)?;
         }
         if fair {
             self.judge_fair(stack, &ran, plan.as_ref(), before)?;
@@ -328,23 +328,33 @@ impl<'w, 's> Play<'w, 's> {
         Ok(ids.get(usize::from(place) % ids.len().max(1)).map(|id| (*id).clone()))
     }
 
-    /// After a deploy that worked: the provider has exactly what was declared.
+    /// After a deploy that worked: the provider has exactly what was declared. Where reads may fail or lag behind
+    /// (`fair` is false), an edit may have gone unseen.
     pub(crate) fn expect_exactly(
         &mut self,
         stack: u8,
         resources: &[Resource],
         foreign: &BTreeMap<String, String>,
         formation: &Json,
+        fair: bool,
     ) -> Result<(), Violation> {
         let (ids, _) = objects(formation);
         let (directory, canary) = (self.world.cloud_directory(), self.world.canary.clone());
         let site = Site { stack, directory: &directory, canary: &canary, foreign };
-        let state = self.world.look()?.0;
+        let (state, lines) = self.world.look()?;
+        let unseen = if fair { BTreeSet::new() } else { edited(lines) };
         for resource in resources {
             let label = resource.label();
             let wrong = |detail: String| Err(Violation::new("INV-4", format!("`s{stack}.{label}` {detail}")));
             let Some(id) = ids.get(&label) else { return wrong("has no object after a deploy that worked".into()) };
-            let Some(object) = state.objects.get(&NativeId::from(id.as_str())) else {
+            let native_id = NativeId::from(id.as_str());
+            if unseen.contains(&native_id) {
+                continue;
+            }
+            let Some(object) = state.objects.get(&native_id) else {
+                if !fair && removed(lines).contains(&native_id) {
+                    continue;
+                }
                 return wrong(format!("has `{id}` after a deploy that worked, which is not there"));
             };
             let expected = resource.expected(&site, &ids, &object.properties);

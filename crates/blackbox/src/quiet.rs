@@ -81,13 +81,13 @@ pub(crate) fn compare(state: &State, lines: &[Line], formations: &[Formation]) -
             found.push(Violation::new("INV-15", format!("{operation} of `{}` is not over", formation.name)));
         }
     }
-    let removed = removed_out_of_band(lines);
+    let gone = removed(lines);
     let mut owners: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for formation in formations {
         for (label, id) in &formation.objects {
             owners.entry(id).or_default().push(format!("{}.{label}", formation.name));
             let native_id = NativeId::from(id.as_str());
-            if !state.objects.contains_key(&native_id) && !removed.contains(&native_id) {
+            if !state.objects.contains_key(&native_id) && !gone.contains(&native_id) {
                 let detail = format!("`{}.{label}` has `{id}`, which is not there", formation.name);
                 found.push(Violation::new("INV-3", detail));
             }
@@ -125,7 +125,8 @@ fn is_reported(
     })
 }
 
-fn removed_out_of_band(lines: &[Line]) -> BTreeSet<NativeId> {
+/// The objects that somebody took away.
+pub(crate) fn removed(lines: &[Line]) -> BTreeSet<NativeId> {
     let removed = lines.iter().filter_map(|line| match &line.event {
         Event::Deleted { native_id, caller, .. } if caller.row.is_none() => Some(native_id.clone()),
         _ => None,
@@ -158,11 +159,18 @@ fn may_differ(lines: &[Line]) -> BTreeSet<NativeId> {
 }
 
 /// The objects whose last change was somebody's edit.
-fn edited(lines: &[Line]) -> BTreeSet<NativeId> {
+pub(crate) fn edited(lines: &[Line]) -> BTreeSet<NativeId> {
     let mut edited = BTreeSet::new();
     for line in lines {
-        if let Event::Updated { native_id, caller, .. } = &line.event {
-            if caller.row.is_none() { edited.insert(native_id.clone()) } else { edited.remove(native_id) };
+        match &line.event {
+            Event::Updated { native_id, caller, .. } if caller.row.is_none() => {
+                edited.insert(native_id.clone());
+            }
+            // A name may stand for another object later.
+            Event::Created { native_id, .. } | Event::Updated { native_id, .. } | Event::Deleted { native_id, .. } => {
+                edited.remove(native_id);
+            }
+            _ => {}
         }
     }
     edited

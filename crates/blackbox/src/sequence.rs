@@ -261,6 +261,12 @@ impl Author {
         if self.dice.chance(25) {
             return Step::Weather(Weather(script));
         }
+        if self.dice.chance(15) {
+            let sorts = [Sort::Resource, Sort::Child, Sort::GrandChild, Sort::Named];
+            let lag = 20 + self.dice.below(SETTLE_MILLIS - 40);
+            script.lag = sorts.into_iter().map(|sort| (sort.type_name().to_owned(), lag)).collect();
+            return Step::Weather(Weather(script));
+        }
         for _ in 0..=self.dice.below(3) {
             script.rules.push(self.rule());
         }

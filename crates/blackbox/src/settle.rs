@@ -84,7 +84,7 @@ impl Play<'_, '_> {
             let detail = format!("what is declared of `s{stack}` can't be had: {}", ran.stderr);
             return Err(Violation::new("INV-12", detail));
         }
-        self.expect_exactly(stack, &resources, &foreign, &formation)?;
+        self.expect_exactly(stack, &resources, &foreign, &formation, true)?;
         self.expect_nothing_to_do(stack, &arguments, &formation)
     }
 

@@ -79,6 +79,11 @@ pub enum Outcome {
         /// When, in milliseconds from its arrival.
         millis: u64,
     },
+    /// It takes effect, and the answer is of that size.
+    Huge {
+        /// In megabytes.
+        megabytes: usize,
+    },
 }
 
 /// What a failure says.

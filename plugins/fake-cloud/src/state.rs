@@ -160,6 +160,10 @@ impl State {
                 ProgressResult { native_id, ..failure(operation, told, write) }
             }
             Outcome::Deny(told) if done.error_code.is_none() => failure(operation, told, write),
+            Outcome::Huge { megabytes } => {
+                let text = "x".repeat(megabytes << 20);
+                return (events, ProgressResult { resource_properties: Some(Json::from(text)), ..done });
+            }
             _ => done,
         };
         if token.is_some() {

@@ -64,7 +64,10 @@ impl Site {
             prior_properties: None,
         };
         let read = self.plugin.read(&self.context(0), request).await.unwrap();
-        read.error_code.map_or(Ok(read.resource_properties.unwrap()), Err)
+        match read.error_code {
+            None => Ok(read.resource_properties.unwrap()),
+            Some(code) => Err(code),
+        }
     }
 
     fn script(&self, script: &Script) {

@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod matrix;
 
 use common::{Home, text};
 use formwork_plugin_conformance::{FakeCloud, FakeCloudPlugin, Moment, Rule};
