@@ -49,10 +49,14 @@ pub(crate) fn insist(
             continue;
         }
         let unknown = unknown(&ran.stderr);
+        decided.clear();
+        // What a decision brought to light is planned for anew, as it says.
+        if unknown.is_empty() && ran.stderr.contains("DRIFTED") {
+            continue;
+        }
         if unknown.is_empty() {
             return Ok(ran);
         }
-        decided.clear();
         for label in unknown {
             match left_behind(world.look()?.0, owned, stack, &label) {
                 Some(id) => decided.extend(["--adopt".to_owned(), format!("{label}={id}")]),

@@ -117,7 +117,7 @@ impl State {
             Some(kind) => self.carry_out(&kind, write, caller, &mut events),
             None => unknown(write.operation(), type_name),
         };
-        let token = self.remembers(type_name, caller);
+        let token = self.remembers(type_name, caller).filter(|_| result.error_code.is_none());
         events.push(Event::Settled { request_id: Some(request_id.clone()), token, result: Box::new(result) });
         Some((*due, *call, events))
     }
@@ -154,6 +154,8 @@ impl State {
         }
         let mut events = Vec::new();
         let done = self.carry_out(&kind, write, caller, &mut events);
+        // What was refused may be asked for again, and be possible then.
+        let token = token.filter(|_| done.error_code.is_none());
         let result = match outcome {
             Outcome::Half(told) if done.error_code.is_none() => {
                 let native_id = done.native_id.filter(|_| operation == Operation::Create);
