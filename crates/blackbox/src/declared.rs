@@ -243,7 +243,9 @@ pub(crate) fn template(resources: &[Resource], site: &Site<'_>) -> (Json, Vec<St
     for resource in resources {
         declared.insert(resource.label(), resource.declaration(site));
         let holds = matches!(resource.sort, Sort::Resource | Sort::GrandChild);
-        let Some(password) = resource.password.filter(|password| holds && password % 2 == 1) else { continue };
+        let Some(password) = resource.password.filter(|password| holds && password % 2 == 1) else {
+            continue;
+        };
         if parameters.insert(parameter(password), secret.clone()).is_none() {
             given.push(format!("{}={}-{password}", parameter(password), site.canary));
         }

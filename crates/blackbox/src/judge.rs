@@ -1,16 +1,19 @@
 //! What the provider's log says, from first to last.
 
 use crate::violation::Violation;
-use formwork_model::{NativeId, OperationErrorCode as Code};
+use formwork_model::{Json, NativeId, OperationErrorCode as Code};
 use formwork_plugin::Operation;
 use formwork_plugin_fake_cloud::{Caller, Event, Line, RESOURCE};
+use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a log is judged by.
 #[derive(Default)]
 struct Judge<'l> {
-    /// The living objects, with the row that made each.
-    living: BTreeMap<&'l NativeId, &'l Caller>,
+    /// The living objects, with the row that made each, and its properties.
+    living: BTreeMap<&'l NativeId, (&'l Caller, &'l Map<String, Json>)>,
+    /// The object that each call is about.
+    about: BTreeMap<u64, &'l NativeId>,
     /// What each token made, and still is there.
     made: BTreeMap<&'l str, &'l NativeId>,
     /// The calls that a rule of the script counted.
@@ -34,6 +37,7 @@ impl<'l> Judge<'l> {
                 if rule.is_some() {
                     self.scripted.insert(line.call);
                 }
+                self.about.extend(native_id.as_ref().map(|id| (line.call, id)));
                 let needs_id =
                     matches!(operation, Some(Operation::Read | Operation::Update | Operation::Delete));
                 if needs_id && native_id.as_ref().is_none_or(|id| id.as_str().is_empty()) {
@@ -46,7 +50,10 @@ impl<'l> Judge<'l> {
                     self.found.push(Violation::new("INV-1", detail));
                 }
             }
-            Event::Created { type_name, native_id, caller, .. } => self.created(type_name, native_id, caller),
+            Event::Created { type_name, native_id, caller, properties } => {
+                self.created(type_name, native_id, caller);
+                self.living.insert(native_id, (caller, properties));
+            }
             Event::Updated { native_id, caller, .. } => self.changed(native_id, caller, "updates"),
             Event::Deleted { native_id, caller, .. } => {
                 self.changed(native_id, caller, "deletes");
@@ -54,7 +61,7 @@ impl<'l> Judge<'l> {
                 self.made.retain(|_, made| *made != native_id);
             }
             Event::Answered { code: Some(code @ (Code::AlreadyExists | Code::InvalidRequest)) }
-                if !self.scripted.contains(&line.call) =>
+                if !self.scripted.contains(&line.call) && !self.is_entangled(line.call) =>
             {
                 let detail = format!("call {} was refused: {code}", line.call);
                 self.found.push(Violation::new("INV-6", detail));
@@ -71,7 +78,7 @@ impl<'l> Judge<'l> {
             self.found.push(Violation::new("INV-2", detail));
         }
         if let Some(row) = caller.row.as_deref() {
-            let others = self.living.iter().filter(|(_, other)| other.row.as_deref() == Some(row));
+            let others = self.living.iter().filter(|(_, (other, _))| other.row.as_deref() == Some(row));
             let others: Vec<String> = others.map(|(id, _)| id.to_string()).collect();
             // The type that is made anew before the old object goes has two for a while, and more where the old one
             // did not go.
@@ -81,11 +88,26 @@ impl<'l> Judge<'l> {
                 self.found.push(Violation::new("INV-2", detail));
             }
         }
-        self.living.insert(native_id, caller);
+    }
+
+    /// Whether objects of another stack are in the object that a call is about: those its owner can't know of.
+    fn is_entangled(&self, call: u64) -> bool {
+        let Some(id) = self.about.get(&call) else { return false };
+        let stack = |properties: &Map<String, Json>| {
+            let name = properties.get("name").and_then(Json::as_str).unwrap_or_default();
+            name.split('-').next().unwrap_or_default().to_owned()
+        };
+        let Some((_, outer)) = self.living.get(id) else { return false };
+        let is_in = |properties: &Map<String, Json>| {
+            ["parentId", "childId"]
+                .iter()
+                .any(|name| properties.get(*name).and_then(Json::as_str) == Some(id.as_str()))
+        };
+        self.living.values().any(|(_, inner)| is_in(inner) && stack(inner) != stack(outer))
     }
 
     fn changed(&mut self, native_id: &'l NativeId, caller: &'l Caller, how: &str) {
-        let Some(owner) = self.living.get(native_id) else { return };
+        let Some((owner, _)) = self.living.get(native_id) else { return };
         match (owner.row.as_deref(), caller.row.as_deref()) {
             (Some(owner), Some(row)) if owner != row => {
                 let detail = format!("`{row}` {how} `{native_id}`, which `{owner}` made");
@@ -105,7 +127,6 @@ mod tests {
     use super::*;
     use formwork_model::Timestamp;
     use formwork_plugin_fake_cloud::GRAND_CHILD;
-    use serde_json::Map;
 
     fn caller(row: &str, token: &str) -> Caller {
         Caller {
@@ -147,7 +168,8 @@ mod tests {
         let own = caller("row", "b");
         let events = vec![created("g1", "row", "a"), deleted("g1", own), created("g2", "row", "c")];
         assert_eq!(judged(events), Vec::<&str>::new());
-        let by_hand = vec![created("g1", "row", "a"), deleted("g1", Caller::default()), created("g2", "row", "a")];
+        let by_hand =
+            vec![created("g1", "row", "a"), deleted("g1", Caller::default()), created("g2", "row", "a")];
         assert_eq!(judged(by_hand), Vec::<&str>::new(), "somebody took it away");
     }
 
@@ -172,7 +194,10 @@ mod tests {
     fn a_call_names_its_object_and_whose_it_is() {
         assert_eq!(judged(vec![received(Operation::Delete, Some(""), caller("row", "a"), None)]), ["INV-1"]);
         assert_eq!(judged(vec![received(Operation::Create, None, Caller::default(), None)]), ["INV-1"]);
-        assert_eq!(judged(vec![received(Operation::Create, None, caller("row", "a"), None)]), Vec::<&str>::new());
+        assert_eq!(
+            judged(vec![received(Operation::Create, None, caller("row", "a"), None)]),
+            Vec::<&str>::new()
+        );
     }
 
     #[test]

@@ -16,7 +16,10 @@ const MOST: usize = 32;
 pub(crate) fn unknown(text: &str) -> BTreeSet<String> {
     let parts = text.split("Whether `").skip(1);
     let labels = parts.filter_map(|part| part.split_once('`'));
-    labels.filter(|(_, rest)| rest.starts_with(" was created is not known")).map(|(label, _)| label.to_owned()).collect()
+    labels
+        .filter(|(_, rest)| rest.starts_with(" was created is not known"))
+        .map(|(label, _)| label.to_owned())
+        .collect()
 }
 
 /// The object that a create of a stack's resource left behind and nobody has.

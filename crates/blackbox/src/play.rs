@@ -86,12 +86,16 @@ impl<'w, 's> Play<'w, 's> {
 
     /// Whether nothing goes wrong on purpose that a deploy of a stack could notice.
     fn is_fair(&mut self, stack: u8, interruption: Interruption) -> Result<bool, Violation> {
-        if !self.weather.rules.is_empty() || !self.weather.lag.is_empty() || interruption != Interruption::None {
+        if !self.weather.rules.is_empty()
+            || !self.weather.lag.is_empty()
+            || interruption != Interruption::None
+        {
             return Ok(false);
         }
         let state = self.world.look()?.0;
         let prefix = format!("s{stack}-");
-        let is_own = |name: Option<&Json>| name.and_then(Json::as_str).is_some_and(|name| name.starts_with(&prefix));
+        let is_own =
+            |name: Option<&Json>| name.and_then(Json::as_str).is_some_and(|name| name.starts_with(&prefix));
         let entangled = state.objects.iter().any(|(id, object)| {
             is_own(object.properties.get("name"))
                 && state.children(id).any(|child| {
@@ -188,7 +192,10 @@ impl<'w, 's> Play<'w, 's> {
             return Err(Violation::new("INV-5", format!("a plan did something: {effects:?}")));
         }
         if fair && !ran.is_ok() {
-            return Err(Violation::new("INV-12", format!("nothing is wrong, and a plan fails: {}", ran.stderr)));
+            return Err(Violation::new(
+                "INV-12",
+                format!("nothing is wrong, and a plan fails: {}", ran.stderr),
+            ));
         }
         Ok(ran.is_ok().then(|| ran.json()))
     }
@@ -230,7 +237,8 @@ impl<'w, 's> Play<'w, 's> {
     fn cancel(&mut self, stack: u8, force: bool) -> Result<(), Violation> {
         let list = self.world.json(&["list-formations", "--limit", "100"])?;
         let name = format!("s{stack}");
-        let formation = list["data"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
+        let formation =
+            list["data"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
         let Some(id) = formation.and_then(|one| one["id"].as_str()) else { return Ok(()) };
         let shown = self.world.run(&["get-formation", id])?.json();
         let Some(operation) = shown["operation_id"].as_str() else { return Ok(()) };
@@ -240,7 +248,12 @@ impl<'w, 's> Play<'w, 's> {
     }
 
     /// Finds out whether the formation of a stack is there.
-    fn settle_formation(&mut self, stack: u8, ran: &Ran, interruption: Interruption) -> Result<(), Violation> {
+    fn settle_formation(
+        &mut self,
+        stack: u8,
+        ran: &Ran,
+        interruption: Interruption,
+    ) -> Result<(), Violation> {
         let answered = ran.json()["id"].as_str().filter(|id| id.starts_with("form_")).map(str::to_owned);
         let formation = match answered {
             Some(id) if interruption == Interruption::None => Some(id),
@@ -248,7 +261,8 @@ impl<'w, 's> Play<'w, 's> {
                 self.wait()?;
                 let name = format!("s{stack}");
                 let list = self.world.json(&["list-formations", "--limit", "100"])?;
-                let found = list["data"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
+                let found =
+                    list["data"].as_array().into_iter().flatten().find(|one| one["name"] == name.as_str());
                 found.and_then(|one| Some(one["id"].as_str()?.to_owned()))
             }
         };
@@ -261,7 +275,8 @@ impl<'w, 's> Play<'w, 's> {
         let until = Instant::now() + Duration::from_secs(90);
         loop {
             let list = self.world.json(&["list-formations", "--limit", "100"])?;
-            let runs = |one: &Json| matches!(one["status"].as_str(), Some("creating" | "updating" | "deleting"));
+            let runs =
+                |one: &Json| matches!(one["status"].as_str(), Some("creating" | "updating" | "deleting"));
             if !list["data"].as_array().into_iter().flatten().any(runs) {
                 return Ok(());
             }
@@ -273,20 +288,27 @@ impl<'w, 's> Play<'w, 's> {
     }
 
     fn destroy(&mut self, stack: u8, interruption: Interruption) -> Result<(), Violation> {
-        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else { return Ok(()) };
+        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else {
+            return Ok(());
+        };
         let fair = self.is_fair(stack, interruption)?;
         let ran = self.carry_out(stack, &["delete-formation".to_owned(), id], interruption)?;
         self.settle_formation(stack, &Ran { stdout: String::new(), ..ran }, interruption)?;
         let stderr = &self.world.trace.last().cloned().unwrap_or_default();
         let stands = self.stacks.get(&stack).is_some_and(|stack| stack.formation.is_some());
         if fair && stands && unknown(stderr).is_empty() && !stderr.contains("too early") {
-            return Err(Violation::new("INV-12", format!("nothing is wrong, and a teardown fails: {stderr}")));
+            return Err(Violation::new(
+                "INV-12",
+                format!("nothing is wrong, and a teardown fails: {stderr}"),
+            ));
         }
         Ok(())
     }
 
     fn look(&mut self, stack: u8) -> Result<(), Violation> {
-        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else { return Ok(()) };
+        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else {
+            return Ok(());
+        };
         let before = self.world.lines()?;
         self.world.run(&["drift", &id])?;
         self.world.run(&["get-formation", &id])?;
@@ -299,20 +321,23 @@ impl<'w, 's> Play<'w, 's> {
 
     fn edit(&mut self, place: u8, value: u8) -> Result<(), Violation> {
         let Some(id) = self.at(place, |_, _| true)? else { return Ok(()) };
-        let changes: Map<String, Json> = [("value".to_owned(), json!(format!("edited {value}")))].into_iter().collect();
+        let changes: Map<String, Json> =
+            [("value".to_owned(), json!(format!("edited {value}")))].into_iter().collect();
         self.world.trace.push(format!("! `{id}` is edited"));
         self.world.cloud.edit(&id, &changes).map(drop).map_err(Violation::stuck)
     }
 
     fn remove(&mut self, place: u8) -> Result<(), Violation> {
-        let has_none = |state: &formwork_plugin_fake_cloud::State, id: &NativeId| state.children(id).next().is_none();
+        let has_none =
+            |state: &formwork_plugin_fake_cloud::State, id: &NativeId| state.children(id).next().is_none();
         let Some(id) = self.at(place, has_none)? else { return Ok(()) };
         self.world.trace.push(format!("! `{id}` is removed"));
         self.world.cloud.remove(&id).map(drop).map_err(Violation::stuck)
     }
 
     fn insert(&mut self, value: u8) -> Result<(), Violation> {
-        let properties = json!({ "name": format!("by-hand-{value}"), "value": "by hand", "tier": "standard" });
+        let properties =
+            json!({ "name": format!("by-hand-{value}"), "value": "by hand", "tier": "standard" });
         let Json::Object(properties) = properties else { return Ok(()) };
         self.world.cloud.insert(RESOURCE, properties).map(drop).map_err(Violation::stuck)
     }
@@ -346,7 +371,9 @@ impl<'w, 's> Play<'w, 's> {
         for resource in resources {
             let label = resource.label();
             let wrong = |detail: String| Err(Violation::new("INV-4", format!("`s{stack}.{label}` {detail}")));
-            let Some(id) = ids.get(&label) else { return wrong("has no object after a deploy that worked".into()) };
+            let Some(id) = ids.get(&label) else {
+                return wrong("has no object after a deploy that worked".into());
+            };
             let native_id = NativeId::from(id.as_str());
             if unseen.contains(&native_id) {
                 continue;
@@ -365,15 +392,22 @@ impl<'w, 's> Play<'w, 's> {
         }
         let declared = |label: &String| resources.iter().any(|resource| resource.label() == **label);
         match ids.keys().find(|label| !declared(label)) {
-            Some(label) => {
-                Err(Violation::new("INV-4", format!("`s{stack}.{label}` is not declared, and still has an object")))
-            }
+            Some(label) => Err(Violation::new(
+                "INV-4",
+                format!("`s{stack}.{label}` is not declared, and still has an object"),
+            )),
             None => Ok(()),
         }
     }
 
     /// After a deploy during which nothing went wrong on purpose.
-    fn judge_fair(&mut self, stack: u8, ran: &Ran, plan: Option<&Json>, before: usize) -> Result<(), Violation> {
+    fn judge_fair(
+        &mut self,
+        stack: u8,
+        ran: &Ran,
+        plan: Option<&Json>,
+        before: usize,
+    ) -> Result<(), Violation> {
         let text = format!("{}{}", ran.stderr, ran.stdout);
         if !ran.is_ok() {
             if unknown(&text).is_empty() && !text.contains("too early") {
@@ -393,7 +427,9 @@ impl<'w, 's> Play<'w, 's> {
         for label in planned.keys().copied().chain(done.keys().map(String::as_str)) {
             let did = done.get(label).unwrap_or(&nothing);
             let fits = match planned.get(label).copied() {
-                Some("create") => did.created == 1 && did.updated == 0 && did.deleted == 0 || label == "Cloud",
+                Some("create") => {
+                    did.created == 1 && did.updated == 0 && did.deleted == 0 || label == "Cloud"
+                }
                 Some("update") => did.created == 0 && did.deleted == 0,
                 Some("replace") => did.created <= 1 && did.updated <= 1,
                 Some("delete") => did.created == 0 && did.updated == 0,
@@ -402,7 +438,8 @@ impl<'w, 's> Play<'w, 's> {
             };
             if !fits {
                 let action = planned.get(label).copied().unwrap_or("nothing");
-                let detail = format!("`s{stack}.{label}`: the plan says {action}, and what was done is {did:?}");
+                let detail =
+                    format!("`s{stack}.{label}`: the plan says {action}, and what was done is {did:?}");
                 return Err(Violation::new("INV-4", detail));
             }
         }

@@ -45,8 +45,12 @@ pub(crate) fn objects(formation: &Json) -> (BTreeMap<String, String>, BTreeSet<S
 /// All formations that there are.
 pub(crate) fn formations(world: &mut World<'_>) -> Result<Vec<Formation>, Violation> {
     let list = world.json(&["list-formations", "--limit", "100"])?;
-    let ids: Vec<String> =
-        list["data"].as_array().into_iter().flatten().filter_map(|one| Some(one["id"].as_str()?.to_owned())).collect();
+    let ids: Vec<String> = list["data"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| Some(one["id"].as_str()?.to_owned()))
+        .collect();
     ids.iter().map(|id| formation(world, id)).collect()
 }
 
@@ -75,7 +79,8 @@ pub(crate) fn compare(state: &State, lines: &[Line], formations: &[Formation]) -
     let mut found = Vec::new();
     for formation in formations {
         if matches!(formation.status.as_str(), "creating" | "updating" | "deleting") {
-            found.push(Violation::new("INV-15", format!("`{}` stays `{}`", formation.name, formation.status)));
+            found
+                .push(Violation::new("INV-15", format!("`{}` stays `{}`", formation.name, formation.status)));
         }
         for operation in &formation.unfinished {
             found.push(Violation::new("INV-15", format!("{operation} of `{}` is not over", formation.name)));
@@ -120,7 +125,8 @@ fn is_reported(
     let of = formations.iter().find(|formation| name.starts_with(&format!("{}-", formation.name)));
     of.is_some_and(|formation| {
         let unknown = formation.unknown.contains(label) && !formation.objects.contains_key(label);
-        let left_over = formation.said.contains(&format!("\"{id}\"")) || formation.said.contains(&format!("`{id}`"));
+        let left_over =
+            formation.said.contains(&format!("\"{id}\"")) || formation.said.contains(&format!("`{id}`"));
         unknown || left_over && !formation.without.contains(label)
     })
 }
@@ -144,10 +150,14 @@ fn may_differ(lines: &[Line]) -> BTreeSet<NativeId> {
     let mut differ = BTreeSet::new();
     for line in lines {
         match &line.event {
-            Event::Created { native_id, .. } | Event::Updated { native_id, .. } if answered.contains(&line.call) => {
+            Event::Created { native_id, .. } | Event::Updated { native_id, .. }
+                if answered.contains(&line.call) =>
+            {
                 differ.remove(native_id);
             }
-            Event::Created { native_id, .. } | Event::Updated { native_id, .. } | Event::Deleted { native_id, .. } => {
+            Event::Created { native_id, .. }
+            | Event::Updated { native_id, .. }
+            | Event::Deleted { native_id, .. } => {
                 differ.insert(native_id.clone());
             }
             // A call that was accepted is answered, but how it ended may be not.
@@ -167,7 +177,9 @@ pub(crate) fn edited(lines: &[Line]) -> BTreeSet<NativeId> {
                 edited.insert(native_id.clone());
             }
             // A name may stand for another object later.
-            Event::Created { native_id, .. } | Event::Updated { native_id, .. } | Event::Deleted { native_id, .. } => {
+            Event::Created { native_id, .. }
+            | Event::Updated { native_id, .. }
+            | Event::Deleted { native_id, .. } => {
                 edited.remove(native_id);
             }
             _ => {}
@@ -187,7 +199,8 @@ pub(crate) fn drift(world: &mut World<'_>, formation: &Formation) -> Result<Vec<
         let (label, id) = (&one["logical_id"], one["physical_resource_id"].as_str().unwrap_or_default());
         seen.insert(id.to_owned());
         if !may_differ.contains(&NativeId::from(id)) && one["resource_type"] != "target" {
-            let detail = format!("`{}`: {label} (`{id}`) is as it was left, and drifted: {one}", formation.name);
+            let detail =
+                format!("`{}`: {label} (`{id}`) is as it was left, and drifted: {one}", formation.name);
             found.push(Violation::new("INV-13", detail));
         }
     }
@@ -200,4 +213,3 @@ pub(crate) fn drift(world: &mut World<'_>, formation: &Formation) -> Result<Vec<
     }
     Ok(found)
 }
-

@@ -58,7 +58,9 @@ pub fn run(stage: &Stage, sequence: &Sequence) -> Report {
                 Err(violation) => violations.push(violation),
             }
             let secrets = world.files_with_secrets();
-            violations.extend(secrets.iter().map(|file| Violation::new("INV-9", format!("a secret is in `{file}`"))));
+            violations.extend(
+                secrets.iter().map(|file| Violation::new("INV-9", format!("a secret is in `{file}`"))),
+            );
             trace = std::mem::take(&mut world.trace);
             agent_log = world.agent_log();
         }
@@ -78,14 +80,17 @@ fn played(world: &mut World<'_>, sequence: &Sequence, found: &mut Vec<Violation>
 /// Leaves steps out of a sequence for as long as what is left still breaks the same invariant. What depends on chance
 /// beyond the seed may need several tries to come again, so each is given `tries`.
 pub fn shrink(stage: &Stage, report: &Report, tries: u32) -> Report {
-    let Some(invariant) = report.violations.first().map(|violation| violation.invariant) else { return report.clone() };
+    let Some(invariant) = report.violations.first().map(|violation| violation.invariant) else {
+        return report.clone();
+    };
     let mut smallest = report.clone();
     let mut at = 0;
     while at < smallest.sequence.steps.len() {
         let mut fewer = smallest.sequence.clone();
         fewer.steps.remove(at);
         let again = (0..tries).map(|_| run(stage, &fewer));
-        let broken = |report: &Report| report.violations.iter().any(|violation| violation.invariant == invariant);
+        let broken =
+            |report: &Report| report.violations.iter().any(|violation| violation.invariant == invariant);
         match again.into_iter().find(broken) {
             Some(smaller) => smallest = smaller,
             None => at += 1,

@@ -140,7 +140,9 @@ impl Author {
     fn step(&mut self, stormy: bool) -> Step {
         match self.dice.below(100) {
             0..45 => self.deploy(stormy),
-            45..53 => Step::Destroy { stack: self.dice.small(self.stacks), interruption: self.interruption(stormy) },
+            45..53 => {
+                Step::Destroy { stack: self.dice.small(self.stacks), interruption: self.interruption(stormy) }
+            }
             53..60 => Step::Look { stack: self.dice.small(self.stacks) },
             60..67 => Step::Edit { place: self.dice.small(12), value: 200 + self.dice.small(20) },
             67..72 => Step::Remove { place: self.dice.small(12) },

@@ -54,7 +54,10 @@ impl Play<'_, '_> {
         match state.objects.iter().find(|(_, object)| object.row.is_some()) {
             Some((id, object)) => {
                 let label = object.label.as_deref().unwrap_or_default();
-                Err(Violation::new("INV-12", format!("`{id}` of `{label}` is left when everything is torn down")))
+                Err(Violation::new(
+                    "INV-12",
+                    format!("`{id}` of `{label}` is left when everything is torn down"),
+                ))
             }
             None => Ok(()),
         }
@@ -108,7 +111,9 @@ impl Play<'_, '_> {
     }
 
     fn tear_down(&mut self, stack: u8) -> Result<(), Violation> {
-        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else { return Ok(()) };
+        let Some(id) = self.stacks.get(&stack).and_then(|stack| stack.formation.clone()) else {
+            return Ok(());
+        };
         let owned = self.owned()?;
         let ran = insist(self.world, stack, &owned, &["delete-formation", &id])?;
         if ran.is_ok() {

@@ -63,13 +63,17 @@ impl Stage {
         // From another process: a program that this one has open for writing, or a child that it starts just then,
         // can't be run.
         let write = "printf '#!/bin/sh\\nexec %s\\n' \"$1\" > \"$2\" && chmod 755 \"$2\"";
-        let written = Command::new("/bin/sh").args(["-c", write, "sh", plugin]).arg(place.join(NAME)).status()?;
+        let written =
+            Command::new("/bin/sh").args(["-c", write, "sh", plugin]).arg(place.join(NAME)).status()?;
         if !written.success() {
             return Err(io::Error::other("the plugin's program can't be written").into());
         }
         fs::create_dir(stage.data())?;
         fs::set_permissions(stage.data(), fs::Permissions::from_mode(0o700))?;
-        let listed = stage.command(stage.directory.path(), &stage.data()).args(["plugin", "list", "--json"]).output()?;
+        let listed = stage
+            .command(stage.directory.path(), &stage.data())
+            .args(["plugin", "list", "--json"])
+            .output()?;
         let said = String::from_utf8_lossy(&listed.stdout).into_owned();
         if !listed.status.success() || !said.contains("\"ok\"") {
             return Err(StageError::Refused(said + &String::from_utf8_lossy(&listed.stderr)));

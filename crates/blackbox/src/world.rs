@@ -143,7 +143,11 @@ impl<'s> World<'s> {
         };
         let ran = Ran { code: status.code(), stdout: read("out")?, stderr: read("err")? };
         let code = ran.code.map_or_else(|| "killed".to_owned(), |code| code.to_string());
-        self.trace.push(format!("$ {}\n  = {code}\n{}", self.without_secrets(&started.shown), indented(&ran.stderr)));
+        self.trace.push(format!(
+            "$ {}\n  = {code}\n{}",
+            self.without_secrets(&started.shown),
+            indented(&ran.stderr)
+        ));
         if ran.stdout.contains(&self.canary) || ran.stderr.contains(&self.canary) {
             let detail = format!("`{}` shows a secret: {}{}", started.shown, ran.stdout, ran.stderr);
             return Err(Violation::new("INV-9", detail));

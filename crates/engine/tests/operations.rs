@@ -473,7 +473,8 @@ async fn observing_tells_present_gone_and_failed_and_leaves_out_what_cannot_be_r
 /// A provider may show for a while what was before: nothing is made twice, or called drift, for that (INV-2).
 #[tokio::test(start_paused = true)]
 async fn what_seems_gone_or_changed_is_looked_at_again_once_effects_must_be_visible() {
-    let stale = || [How::Refuse(OperationErrorCode::NotFound, String::new()), How::Answer(json!({"name": "b"}))];
+    let stale =
+        || [How::Refuse(OperationErrorCode::NotFound, String::new()), How::Answer(json!({"name": "b"}))];
     for (settle_millis, looks_again) in [(300, true), (0, false)] {
         let world = World::new();
         let engine = world.engine();

@@ -67,7 +67,14 @@ impl Cloud {
     pub fn open(directory: &Path) -> Result<Self, CloudError> {
         let open = |name| OpenOptions::new().read(true).append(true).create(true).open(directory.join(name));
         let (log, lock) = (open(LOG)?, open(LOCK)?);
-        Ok(Self { directory: directory.to_owned(), log, lock, state: State::default(), lines: Vec::new(), read: 0 })
+        Ok(Self {
+            directory: directory.to_owned(),
+            log,
+            lock,
+            state: State::default(),
+            lines: Vec::new(),
+            read: 0,
+        })
     }
 
     /// What there is, and all that happened until now.

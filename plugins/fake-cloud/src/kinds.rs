@@ -120,8 +120,11 @@ impl Kind {
 
     /// What the provider makes of what was sent, given what there was.
     pub fn made_of(&self, sent: &Map<String, Json>, before: Option<&Map<String, Json>>) -> Map<String, Json> {
-        let mut made: Map<String, Json> =
-            sent.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut made: Map<String, Json> = sent
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
         for name in self.respelled {
             if let Some(Json::String(text)) = made.get_mut(*name) {
                 *text = text.to_lowercase();
@@ -129,7 +132,9 @@ impl Kind {
         }
         let kept = self.defaults.iter().map(|(name, _)| name).chain(self.write_only);
         for name in kept {
-            if let (false, Some(own)) = (made.contains_key(*name), before.and_then(|before| before.get(*name))) {
+            if let (false, Some(own)) =
+                (made.contains_key(*name), before.and_then(|before| before.get(*name)))
+            {
                 made.insert((*name).to_owned(), own.clone());
             }
         }
@@ -149,7 +154,11 @@ impl Kind {
     }
 
     /// The create-only property that two states differ in.
-    pub fn changed_for_good(&self, before: &Map<String, Json>, after: &Map<String, Json>) -> Option<&'static str> {
+    pub fn changed_for_good(
+        &self,
+        before: &Map<String, Json>,
+        after: &Map<String, Json>,
+    ) -> Option<&'static str> {
         let differs = |name: &&&str| match (before.get(**name), after.get(**name)) {
             (Some(before), Some(after)) => !same(before, after),
             (None, None) => false,

@@ -18,7 +18,9 @@ mod script;
 mod state;
 
 pub use cloud::{Cloud, CloudError};
-pub use kinds::{CHILD, GRAND_CHILD, Kind, NAMED, NAMESPACE, RESOURCE, SETTLE_MILLIS, TIMEOUT_MILLIS, kind, kinds};
+pub use kinds::{
+    CHILD, GRAND_CHILD, Kind, NAMED, NAMESPACE, RESOURCE, SETTLE_MILLIS, TIMEOUT_MILLIS, kind, kinds,
+};
 pub use line::{Caller, Event, Line, Write};
 pub use plugin::FakeCloudProcess;
 pub use script::{Outcome, Pause, Rule, Script, Told};

@@ -174,7 +174,9 @@ impl Event {
     /// On whose behalf an object came, changed or went; `None` for everything else.
     pub fn effect_for(&self) -> Option<&Caller> {
         match self {
-            Self::Created { caller, .. } | Self::Updated { caller, .. } | Self::Deleted { caller, .. } => Some(caller),
+            Self::Created { caller, .. } | Self::Updated { caller, .. } | Self::Deleted { caller, .. } => {
+                Some(caller)
+            }
             _ => None,
         }
     }

@@ -91,14 +91,19 @@ impl FakeCloudProcess {
         let operation = write.operation();
         let native_id = write.native_id().cloned();
         let Some(call) = self.receive(context, Some(operation), type_name, native_id, target).await? else {
-            return Ok(ProgressResult::failure(operation, OperationErrorCode::AccessDenied, "there is no token"));
+            return Ok(ProgressResult::failure(
+                operation,
+                OperationErrorCode::AccessDenied,
+                "there is no token",
+            ));
         };
         let late = now() > call.deadline;
         let done = |state: &State, at| {
             if late {
                 return (vec![Event::Expired], None);
             }
-            let (events, answer) = state.write(type_name.as_str(), &write, &call.caller, &call.rule.outcome, at);
+            let (events, answer) =
+                state.write(type_name.as_str(), &write, &call.caller, &call.rule.outcome, at);
             (events, Some(answer))
         };
         match call.answer(done, |answer| answer.as_ref().and_then(|answer| answer.error_code)).await? {
@@ -205,7 +210,11 @@ impl ResourcePlugin for FakeCloudProcess {
         types.map(|kind| PluginType { name: kind.name.into(), capabilities: kind.capabilities() }).collect()
     }
 
-    async fn create(&self, context: &CallContext, request: CreateRequest) -> Result<ProgressResult, PluginError> {
+    async fn create(
+        &self,
+        context: &CallContext,
+        request: CreateRequest,
+    ) -> Result<ProgressResult, PluginError> {
         let write = Write::Create { sent: members(request.properties.into_exposed()) };
         self.write(context, &request.resource_type, write, &request.target_config).await
     }
@@ -225,23 +234,40 @@ impl ResourcePlugin for FakeCloudProcess {
         call.answer(found, |answer| answer.error_code).await
     }
 
-    async fn update(&self, context: &CallContext, request: UpdateRequest) -> Result<ProgressResult, PluginError> {
+    async fn update(
+        &self,
+        context: &CallContext,
+        request: UpdateRequest,
+    ) -> Result<ProgressResult, PluginError> {
         let sent = members(request.desired_properties.into_exposed());
         let write = Write::Update { native_id: request.native_id, sent };
         self.write(context, &request.resource_type, write, &request.target_config).await
     }
 
-    async fn delete(&self, context: &CallContext, request: DeleteRequest) -> Result<ProgressResult, PluginError> {
+    async fn delete(
+        &self,
+        context: &CallContext,
+        request: DeleteRequest,
+    ) -> Result<ProgressResult, PluginError> {
         let write = Write::Delete { native_id: request.native_id };
         self.write(context, &request.resource_type, write, &request.target_config).await
     }
 
-    async fn status(&self, context: &CallContext, request: StatusRequest) -> Result<ProgressResult, PluginError> {
+    async fn status(
+        &self,
+        context: &CallContext,
+        request: StatusRequest,
+    ) -> Result<ProgressResult, PluginError> {
         let StatusRequest { resource_type, request_id, native_id, target_config } = request;
         let operation = Operation::CheckStatus;
-        let received = self.receive(context, Some(operation), &resource_type, native_id, &target_config).await?;
+        let received =
+            self.receive(context, Some(operation), &resource_type, native_id, &target_config).await?;
         let Some(call) = received else {
-            return Ok(ProgressResult::failure(operation, OperationErrorCode::AccessDenied, "there is no token"));
+            return Ok(ProgressResult::failure(
+                operation,
+                OperationErrorCode::AccessDenied,
+                "there is no token",
+            ));
         };
         let found = |state: &State, _| (Vec::new(), state.status(&request_id, &call.rule.outcome));
         call.answer(found, |answer| answer.error_code).await

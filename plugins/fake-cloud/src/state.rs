@@ -90,7 +90,10 @@ impl State {
                     self.ended.insert(request_id.clone(), (**result).clone());
                 }
             }
-            Event::Received { rule: None, .. } | Event::Expired | Event::Repeated | Event::Answered { .. } => {}
+            Event::Received { rule: None, .. }
+            | Event::Expired
+            | Event::Repeated
+            | Event::Answered { .. } => {}
         }
     }
 
@@ -176,7 +179,8 @@ impl State {
 
     /// What a token that was seen before stands for.
     fn known(&self, token: &str, operation: Operation) -> Option<ProgressResult> {
-        let unfinished = self.pending.iter().find(|(_, pending)| pending.caller.token.as_deref() == Some(token));
+        let unfinished =
+            self.pending.iter().find(|(_, pending)| pending.caller.token.as_deref() == Some(token));
         match unfinished {
             Some((request_id, pending)) => {
                 let native_id = pending.write.native_id().cloned();
@@ -186,7 +190,13 @@ impl State {
         }
     }
 
-    fn carry_out(&self, kind: &Kind, write: &Write, caller: &Caller, events: &mut Vec<Event>) -> ProgressResult {
+    fn carry_out(
+        &self,
+        kind: &Kind,
+        write: &Write,
+        caller: &Caller,
+        events: &mut Vec<Event>,
+    ) -> ProgressResult {
         let done = match write {
             Write::Create { sent } => self.create(kind, sent, caller, events),
             Write::Update { native_id, sent } => self.update(kind, native_id, sent, caller, events),
@@ -214,7 +224,10 @@ impl State {
         if let Some(property) = kind.parent {
             let parent = text(&properties, property)?;
             if !self.objects.contains_key(&NativeId::from(parent)) {
-                return Err((Code::InvalidRequest, format!("`{property}` is `{parent}`, which does not exist")));
+                return Err((
+                    Code::InvalidRequest,
+                    format!("`{property}` is `{parent}`, which does not exist"),
+                ));
             }
         }
         let result = ProgressResult::success(Operation::Create, native_id.clone(), kind.shown(&properties));
@@ -237,8 +250,7 @@ impl State {
         if let Some(property) = kind.changed_for_good(&object.properties, &properties) {
             return Err((Code::InvalidRequest, format!("`{property}` cannot be changed")));
         }
-        let result =
-            ProgressResult::success(Operation::Update, native_id.clone(), kind.shown(&properties));
+        let result = ProgressResult::success(Operation::Update, native_id.clone(), kind.shown(&properties));
         let (type_name, native_id, caller) = (kind.name.to_owned(), native_id.clone(), caller.clone());
         events.push(Event::Updated { type_name, native_id, properties, caller });
         Ok(result)
@@ -266,8 +278,11 @@ impl State {
         let parents: Vec<(&str, &str)> =
             kinds().iter().filter_map(|kind| Some((kind.name, kind.parent?))).collect();
         let is_in = move |object: &Object| {
-            let property = parents.iter().find(|(name, _)| *name == object.type_name).map(|(_, property)| *property);
-            property.is_some_and(|property| object.properties.get(property) == Some(&Json::from(native_id.as_str())))
+            let property =
+                parents.iter().find(|(name, _)| *name == object.type_name).map(|(_, property)| *property);
+            property.is_some_and(|property| {
+                object.properties.get(property) == Some(&Json::from(native_id.as_str()))
+            })
         };
         self.objects.iter().filter(move |(_, object)| is_in(object)).map(|(id, _)| id)
     }
@@ -333,10 +348,18 @@ impl State {
     }
 
     /// A page of the ids of a type, of what there was at a moment.
-    pub(crate) fn list(&self, type_name: &str, seen: Timestamp, after: Option<&str>, size: u32) -> ListResult {
+    pub(crate) fn list(
+        &self,
+        type_name: &str,
+        seen: Timestamp,
+        after: Option<&str>,
+        size: u32,
+    ) -> ListResult {
         let was_there = |versions: &Vec<(Timestamp, Option<Object>)>| {
             let version = versions.iter().rev().find(|(at, _)| *at <= seen);
-            version.and_then(|(_, object)| object.as_ref()).is_some_and(|object| object.type_name == type_name)
+            version
+                .and_then(|(_, object)| object.as_ref())
+                .is_some_and(|object| object.type_name == type_name)
         };
         let ids = self.versions.iter().filter(|(_, versions)| was_there(versions)).map(|(id, _)| id);
         let rest: Vec<&NativeId> = ids.filter(|id| after.is_none_or(|after| id.as_str() > after)).collect();
@@ -367,6 +390,7 @@ fn unknown(operation: Operation, type_name: &str) -> ProgressResult {
 
 /// A failure that the script wants. Providers quote what they were sent; so does this one.
 fn failure(operation: Operation, told: &Told, write: &Write) -> ProgressResult {
-    let password = write.sent().and_then(|sent| sent.get("password")).and_then(Json::as_str).unwrap_or_default();
+    let password =
+        write.sent().and_then(|sent| sent.get("password")).and_then(Json::as_str).unwrap_or_default();
     ProgressResult::failure(operation, told.code, told.message.replace("{password}", password))
 }

@@ -75,7 +75,10 @@ impl Site {
     }
 
     fn rule(&self, rule: Rule) {
-        self.script(&Script { rules: vec![Rule { id: "one".into(), times: 1, ..rule }], lag: BTreeMap::new() });
+        self.script(&Script {
+            rules: vec![Rule { id: "one".into(), times: 1, ..rule }],
+            lag: BTreeMap::new(),
+        });
     }
 }
 

@@ -13,8 +13,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const USAGE: &str =
-    "usage: blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going] [--show]";
+const USAGE: &str = "usage: blackbox --formwork PATH --plugin PATH [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going] [--show]";
 /// How often progress is shown.
 const PROGRESS: Duration = Duration::from_secs(10);
 /// How often a smaller sequence is tried that may be as bad.

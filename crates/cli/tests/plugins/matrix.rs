@@ -63,9 +63,7 @@ impl World {
 
     fn template(&self) -> Value {
         let config = json!({ "Directory": self.home.path().join("cloud"), "Token": { "param": "token" } });
-        let of = |type_name: &str, properties: Value| {
-            json!({ "type": type_name, "target": "Here", "properties": properties })
-        };
+        let of = |type_name: &str, properties: Value| json!({ "type": type_name, "target": "Here", "properties": properties });
         json!({
             "parameters": { "token": { "type": "string", "no_echo": true, "default": "t" } },
             "resources": {
@@ -123,7 +121,8 @@ impl World {
         let began = Instant::now();
         let ran = self.home.run(&["create-formation", "--name", "s", "--template-file", "t.json"]).exits(1);
         assert!(began.elapsed() < BOUND, "it took {:?}", began.elapsed());
-        let other = json!({ "resources": { "Note": { "type": "memory", "properties": { "name": "alone" } } } });
+        let other =
+            json!({ "resources": { "Note": { "type": "memory", "properties": { "name": "alone" } } } });
         self.home.write("other.json", other.to_string());
         self.home.deploy("other", "other.json", &[]);
         ran.stderr
@@ -133,8 +132,9 @@ impl World {
 #[test]
 fn a_plugin_that_dies_hangs_or_says_too_much_fails_one_resource_and_says_why() {
     let dies = "the plugin `fake-cloud` is not available: its process ended (exit status: 70)";
-    let hangs = "the provider did not answer in time";
-    let huge = "the plugin `fake-cloud` gave an answer that makes no sense: the answer has more than 16777216 bytes";
+    let hangs = "No answer came in time.";
+    let huge =
+        "the plugin `fake-cloud` gave an answer that makes no sense: the answer has more than 16777216 bytes";
     for (rule, why) in [
         (Rule { before: Pause::Crash, ..Rule::default() }, dies),
         (Rule { after: Pause::Crash, ..Rule::default() }, dies),

@@ -330,8 +330,7 @@ impl<'a> Draft<'_, 'a> {
     /// Whether the object has to go before what it refers to for good: one of the two goes before anything comes in its
     /// place, so that nothing can be waited for that would tell whether the reference changes.
     fn goes_along(&self, case: &Case<'_, '_>, object: &Object, patch: &[PatchOp]) -> bool {
-        self.refers_for_good(case, patch, |fate| fate.replaced)
-            && self.deletes_first(case, object, patch)
+        self.refers_for_good(case, patch, |fate| fate.replaced) && self.deletes_first(case, object, patch)
     }
 
     /// Whether a create-only property refers to a resource of such a fate.
