@@ -8,9 +8,12 @@
 //! - `cargo xtask corpus bless | check [--oracle <path>] [<part of a name>…]` writes the expectations of the
 //!   Pkl corpus from the official binary, or compares with it; `corpus hashes <packages>` prints what the
 //!   metadata of its packages hash to;
+//! - `cargo xtask blackbox [--sequences N] [--seed FIRST] [--jobs N] [--shrink] [--keep-going] [--show]` plays random
+//!   sequences of commands, kills and failures against release builds;
 //! - `cargo xtask mutants [--programs N]` proves that the generator of Pkl programs finds bugs of the evaluator.
 
 mod bench;
+mod blackbox;
 mod docs;
 mod protocol;
 mod wire;
@@ -35,7 +38,7 @@ enum TaskError {
     #[error(transparent)]
     Corpus(#[from] pkl_corpus::CommandError),
     #[error(
-        "usage: cargo xtask docs | check | bench [pkl] [--write] | corpus bless | corpus check | mutants"
+        "usage: cargo xtask docs | check | bench [pkl] [--write] | blackbox | corpus bless | corpus check | mutants"
     )]
     Usage,
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         ["bench", "--write"] => bench::run(true),
         ["bench", "pkl"] => bench::pkl::run(false),
         ["bench", "pkl", "--write"] => bench::pkl::run(true),
+        ["blackbox", rest @ ..] => blackbox::run(rest),
         ["mutants", rest @ ..] => mutants(rest),
         ["corpus", rest @ ..] => pkl_corpus::run(&root(), rest).map_err(TaskError::Corpus),
         _ => Err(TaskError::Usage),

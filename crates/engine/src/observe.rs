@@ -10,7 +10,7 @@ use crate::targets::{Config, Place, target_row};
 use crate::{Clock, ObserveRequest, Registry, slots};
 use formwork_model::{
     Failure, InstanceKey, NativeId, Object, Observation, Plan, Row, RowId, Sealed, SecretSlots, SlotId,
-    StackId, Step, Stored, TargetRev, WireCode,
+    StackId, Step, Stored, TargetRev, TypeCapabilities, WireCode, same,
 };
 use formwork_plugin::{CallContext, OperationErrorCode, PluginError, ReadRequest, ResourcePlugin};
 use formwork_store::Store;
@@ -18,6 +18,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// How many objects are looked at side by side.
@@ -34,6 +35,23 @@ pub(crate) struct Observer {
     pub(crate) key: InstanceKey,
 }
 
+/// How long an object is looked at, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// How long one read may take.
+    timeout_millis: u64,
+    /// How long an effect may take to be visible.
+    settle_millis: u64,
+}
+
+/// Whether an object is what the provider answered to our last write.
+fn is_as_left(seen: &Observation, object: &Object) -> bool {
+    match seen {
+        Observation::Present { properties, .. } => same(&properties.comparable(), &object.echo.comparable()),
+        Observation::Gone { .. } | Observation::Failed { .. } => false,
+    }
+}
+
 /// The configurations of targets, or why there is none, by stack and target.
 type Configs = BTreeMap<(StackId, TargetRev), Result<Config, Failure>>;
 
@@ -45,19 +63,21 @@ impl Observer {
         let readable = rows.into_iter().filter_map(|row| {
             let object = row.current.clone()?;
             let capabilities = types.get(&object.type_name).map(|rules| rules.capabilities().clone());
-            let timeout = match capabilities {
+            let patience = match capabilities {
                 Some(capabilities) if !capabilities.read => return None,
-                Some(capabilities) => capabilities.timeout_millis,
-                None => TIMEOUT_MILLIS,
+                Some(TypeCapabilities { timeout_millis, settle_millis, .. }) => {
+                    Patience { timeout_millis, settle_millis }
+                }
+                None => Patience { timeout_millis: TIMEOUT_MILLIS, settle_millis: 0 },
             };
-            Some((row, object, timeout))
+            Some((row, object, patience))
         });
-        let looks = readable.map(|(row, object, timeout)| {
+        let looks = readable.map(|(row, object, patience)| {
             let context = CallContext::observing(project.clone(), actor.clone(), self.clock.now());
             let config = configs.get(&(row.stack.clone(), object.target.clone())).cloned();
             let config = config.unwrap_or_else(|| Ok(Config::default()));
             async move {
-                let seen = self.look(&row, &object, config, timeout, context).await;
+                let seen = self.look(&row, &object, config, patience, context).await;
                 (row.id, seen)
             }
         });
@@ -69,17 +89,35 @@ impl Observer {
         row: &Row,
         object: &Object,
         config: Result<Config, Failure>,
-        timeout_millis: u64,
+        patience: Patience,
         context: CallContext,
     ) -> Observation {
         let seen = match config {
-            Ok(config) => self.read(row, object, config, timeout_millis, context).await,
+            Ok(config) => self.see(row, object, config, patience, context).await,
             Err(failure) => Err(failure),
         };
         match seen {
             Ok(observation) => observation,
             Err(failure) => Observation::Failed { row: row.id.clone(), message: failure.message },
         }
+    }
+
+    /// What there is of an object. One that seems to be gone, or another than it was left, is looked at again once
+    /// an effect of ours must be visible: until then a read may show what was before.
+    async fn see(
+        &self,
+        row: &Row,
+        object: &Object,
+        config: Config,
+        Patience { timeout_millis, settle_millis }: Patience,
+        context: CallContext,
+    ) -> Result<Observation, Failure> {
+        let first = self.read(row, object, config.clone(), timeout_millis, context.clone()).await?;
+        if settle_millis == 0 || is_as_left(&first, object) {
+            return Ok(first);
+        }
+        tokio::time::sleep(Duration::from_millis(settle_millis)).await;
+        self.read(row, object, config, timeout_millis, context).await
     }
 
     async fn read(

@@ -470,6 +470,44 @@ async fn observing_tells_present_gone_and_failed_and_leaves_out_what_cannot_be_r
     assert_eq!(of("u"), None);
 }
 
+/// A provider may show for a while what was before: nothing is made twice, or called drift, for that (INV-2).
+#[tokio::test(start_paused = true)]
+async fn what_seems_gone_or_changed_is_looked_at_again_once_effects_must_be_visible() {
+    let stale =
+        || [How::Refuse(OperationErrorCode::NotFound, String::new()), How::Answer(json!({"name": "b"}))];
+    for (settle_millis, looks_again) in [(300, true), (0, false)] {
+        let world = World::new();
+        let engine = world.engine();
+        let plan = PlanMaker::create().creates("gone", &[]).creates("changed", &[]).creates("same", &[]);
+        assert_eq!(run(&engine, "op", plan.plan(), Vec::new()).await, succeeded());
+        let rows = world.rows().await;
+        for (label, how) in ["gone", "changed"].into_iter().zip(stale()) {
+            world.provider.next(Operation::Read, label, how);
+        }
+        let lagging = pinned(&"T".into(), TypeCapabilities { settle_millis, ..capabilities() });
+        let observe = ObserveRequest {
+            project: "project".into(),
+            actor: "actor".into(),
+            rows: rows.clone(),
+            targets: Vec::new(),
+            types: Arc::new(Types(lagging.clone(), lagging)),
+        };
+        let began = Instant::now();
+        let seen = engine.observe(observe).await;
+        let is = |label: &str| match seen.get(&row(&rows, label).id) {
+            Some(Observation::Present { properties, .. }) => {
+                properties.as_plain() == Some(&json!({ "name": label }))
+            }
+            _ => false,
+        };
+        assert!(is("same"));
+        assert_eq!((is("gone"), is("changed")), (looks_again, looks_again));
+        assert_eq!(began.elapsed(), Duration::from_millis(settle_millis), "all wait side by side");
+        let reads = world.provider.calls(Operation::Read);
+        assert_eq!(reads, if looks_again { 5 } else { 3 }, "what is as it was left is believed");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_more_operations_run_than_may() {
     let world = World::new();

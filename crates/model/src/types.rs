@@ -141,7 +141,7 @@ pub struct TypeCapabilities {
     pub write_only: WriteOnlyRule,
     /// What a changed create-only property means.
     pub on_immutable: ImmutableRule,
-    /// How long after `not_after` an effect may still appear, in milliseconds.
+    /// How long after `not_after` an effect may still appear, and how far reads may lag behind, in milliseconds.
     pub settle_millis: u64,
     /// How long one call may take, in milliseconds.
     pub timeout_millis: u64,

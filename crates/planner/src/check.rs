@@ -158,7 +158,7 @@ struct Checker<'p> {
     /// The deletion that came for a replacement of a row.
     deleted: FxHashMap<&'p RowRef, StepId>,
     /// Rows that some step replaces, with the step.
-    replaced: FxHashSet<(&'p RowRef, StepId)>,
+    replaced: FxHashMap<&'p RowRef, StepId>,
     /// Rows that a step was about so far.
     about: FxHashSet<&'p RowRef>,
     /// Steps that a cleanup waits for.
@@ -330,10 +330,8 @@ impl<'p> Checker<'p> {
     fn replacement(&mut self, step: &'p Step) {
         match step.action {
             Action::Delete { replacing: true } => {
-                let follows = self.plan.steps[step.id.index()..].iter().take(2).any(|later| {
-                    self.replaced.contains(&(&step.row, later.id)) && later.after_steps.contains(&step.id)
-                });
-                if !follows {
+                let replacement = self.replaced.get(&step.row).and_then(|later| self.plan.step(*later));
+                if !replacement.is_some_and(|later| later.after_steps.contains(&step.id)) {
                     self.faults.push(PlanFault::NoReplacement { step: step.id });
                 }
             }

@@ -184,9 +184,20 @@ async fn load(found: installed::Found, options: Arc<HostOptions>) -> Option<Plug
     match looked {
         Ok(Ok((_, inspected))) if inspected.manifest.kind != "resource" => None,
         Ok(Ok((files, inspected))) => Some(sound(installed, &files, inspected, &said, &options).await),
-        Ok(Err(error)) => Some(placed(Plugin::broken(name, error.to_string()), installed)),
+        Ok(Err(error)) => {
+            let plugin = Plugin::broken(name, error.to_string());
+            let namespace = namespace(&installed).await.unwrap_or_else(|| plugin.namespace.clone());
+            Some(placed(Plugin { namespace, ..plugin }, installed))
+        }
         Err(error) => Some(placed(Plugin::broken(name, error.to_string()), installed)),
     }
+}
+
+/// The namespace of a plugin that can't be used, if its manifest says so.
+async fn namespace(installed: &Installed) -> Option<String> {
+    let installed = installed.clone();
+    let read = tokio::task::spawn_blocking(move || Manifest::read(&installed)).await;
+    read.ok()?.ok()?.namespace
 }
 
 /// What a plugin's files say, as it is kept or else evaluated.

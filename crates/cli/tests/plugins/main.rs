@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod formae;
+mod matrix;
 
 use common::{Home, text};
 use formwork_plugin_conformance::{FakeCloud, FakeCloudPlugin, Moment, Rule};

@@ -254,7 +254,12 @@ impl ResourcePlugin for Provider {
         if let Some(How::Hang) = how {
             std::future::pending::<()>().await;
         }
-        let found = self.state().objects.get(&request.native_id).cloned();
+        let found = match how {
+            // A read that lags behind shows what was.
+            Some(How::Refuse(OperationErrorCode::NotFound, _)) => None,
+            Some(How::Answer(properties)) => Some(properties),
+            _ => self.state().objects.get(&request.native_id).cloned(),
+        };
         Ok(ReadResult {
             resource_type: request.resource_type,
             native_id: request.native_id,

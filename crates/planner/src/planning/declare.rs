@@ -271,6 +271,11 @@ impl<'a> Draft<'_, 'a> {
         };
         let protects = case.resource().deletion_policy == DeletionPolicy::Protect;
         let sure = waits_for.iter().any(|reference| self.surely_changes(case, reference));
+        // What it is in goes, so it goes before, whatever comes in the place of that.
+        if may_replace && self.goes_along(case, change.object, &patch) {
+            self.replace(case, change, patch, Condition::Always, None);
+            return;
+        }
         // A protected resource that only might have to be replaced is planned as an update; should
         // it come to a replacement, the run refuses it.
         if may_replace && (sure || !protects) {
@@ -320,6 +325,24 @@ impl<'a> Draft<'_, 'a> {
             super::world::Found::Node(node) => self.fates[node as usize],
             _ => None,
         }
+    }
+
+    /// Whether the object has to go before what it refers to for good: one of the two goes before anything comes in its
+    /// place, so that nothing can be waited for that would tell whether the reference changes.
+    fn goes_along(&self, case: &Case<'_, '_>, object: &Object, patch: &[PatchOp]) -> bool {
+        self.refers_for_good(case, patch, |fate| fate.replaced) && self.deletes_first(case, object, patch)
+    }
+
+    /// Whether a create-only property refers to a resource of such a fate.
+    pub(crate) fn refers_for_good(
+        &self,
+        case: &Case<'_, '_>,
+        patch: &[PatchOp],
+        is_such: impl Fn(Fate) -> bool,
+    ) -> bool {
+        let immutable = patch.iter().filter(|operation| operation.immutable);
+        let mut references = immutable.flat_map(unknown_refs);
+        references.any(|reference| self.fate_of(case, reference).is_some_and(&is_such))
     }
 
     /// Whether what a reference points to is certainly made anew.
@@ -409,8 +432,10 @@ impl<'a> Draft<'_, 'a> {
         identity: Identity,
         settled: bool,
     ) -> StepId {
+        let replaced = step.action == Action::Replace && step.when == Condition::Always;
         let id = self.push(step, case.node.row);
-        self.fates[case.index as usize] = Some(Fate { step: id, identity, settled });
+        self.fates[case.index as usize] =
+            Some(Fate { step: id, identity, settled, replaced, goes_first: false });
         id
     }
 }

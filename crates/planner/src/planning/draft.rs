@@ -18,6 +18,10 @@ pub(crate) struct Fate {
     pub(crate) identity: Identity,
     /// Whether its properties stay as they are known.
     pub(crate) settled: bool,
+    /// Whether it has an object now that another is certainly put in the place of.
+    pub(crate) replaced: bool,
+    /// Whether its object goes before anything comes in its place.
+    pub(crate) goes_first: bool,
 }
 
 /// What becomes of a resource's native id.

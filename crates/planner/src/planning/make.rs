@@ -1,5 +1,6 @@
 //! From a request to a plan.
 
+use super::ahead::referrers_first;
 use super::draft::{Draft, Slots};
 use super::inputs::Binder;
 use super::links::{Links, for_each_ref, several, target_text};
@@ -23,7 +24,8 @@ pub(crate) fn make(request: &PlanRequest<'_>) -> Result<Planning, Diagnostics> {
         draft.declare(*node);
     }
     draft.add_leaving();
-    let Draft { steps, bases, mut slots, types, .. } = draft;
+    let Draft { steps, mut bases, mut slots, types, .. } = draft;
+    let steps = referrers_first(steps, &mut bases, request.rows);
     let stacks = planned_stacks(&world, &mut slots);
     if found.has_errors() {
         return Err(found);

@@ -2,6 +2,7 @@
 //! that decides each resource knowing what becomes of those it refers to.
 
 mod adopt;
+mod ahead;
 mod amend;
 mod cause;
 mod cleanup;

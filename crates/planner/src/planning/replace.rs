@@ -54,7 +54,8 @@ impl<'a> Draft<'_, 'a> {
         self.locate(resource, &mut patch);
         let cause = self.replace_cause(case, &patch, &when, why);
         let (row, object) = (change.row, change.object);
-        let deleted = deletes_first(case, object)
+        let deleted = self
+            .deletes_first(case, object, &patch)
             .then(|| self.delete_replaced(case, row, object, when.clone(), cause.clone()));
         let mut step = self.step(case, Action::Replace);
         // After the deletion the row has no object, in a generation that only the run knows.
@@ -67,6 +68,9 @@ impl<'a> Draft<'_, 'a> {
         change.fill(case, &mut step);
         let identity = if conditional { Identity::MayChange } else { Identity::Changes };
         let step = self.settle(case, step, identity, false);
+        if let Some(fate) = self.fates[case.index as usize].as_mut() {
+            fate.goes_first = deleted.is_some();
+        }
         if deleted.is_none() {
             self.cleanup_after(case, object, Some(object.native_id.clone()), step);
         }
@@ -159,20 +163,20 @@ impl<'a> Draft<'_, 'a> {
             cause: Cause(std::iter::once(first).chain(cause).collect()),
         });
     }
-}
 
-/// Whether the old object goes before the new one comes. Never where it is to be kept. An object
-/// that failed half-way may hold a unique name and nothing depends on it, so it goes first unless
-/// its type says otherwise.
-fn deletes_first(case: &Case<'_, '_>, object: &Object) -> bool {
-    if case.resource().deletion_policy != DeletionPolicy::Delete
-        || object.type_name != case.resource().type_name
-    {
-        return false;
-    }
-    match case.capabilities.on_immutable {
-        ImmutableRule::ReplaceDeleteFirst => true,
-        ImmutableRule::Replace => false,
-        ImmutableRule::Refuse { .. } => case.certainty() == Certainty::Tainted,
+    /// Whether the old object goes before the new one comes. Never where it is to be kept. An object
+    /// that failed half-way may hold a unique name and nothing depends on it, so it goes first unless
+    /// its type says otherwise. What refers for good to an object that goes first goes before that.
+    pub(crate) fn deletes_first(&self, case: &Case<'_, '_>, object: &Object, patch: &[PatchOp]) -> bool {
+        if case.resource().deletion_policy != DeletionPolicy::Delete
+            || object.type_name != case.resource().type_name
+        {
+            return false;
+        }
+        match case.capabilities.on_immutable {
+            ImmutableRule::ReplaceDeleteFirst => true,
+            ImmutableRule::Replace => self.refers_for_good(case, patch, |fate| fate.goes_first),
+            ImmutableRule::Refuse { .. } => case.certainty() == Certainty::Tainted,
+        }
     }
 }
