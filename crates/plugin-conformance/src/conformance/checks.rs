@@ -1,7 +1,7 @@
 //! One object's life, with a check at every turn.
 
 use super::caller::{Caller, Ended};
-use super::{Case, Contract, Finding, Report, Verdict};
+use super::{Case, Contract, Report, Verdict};
 use formwork_model::{ClientToken, Json, NativeId, OperationErrorCode, same};
 use formwork_plugin::{OperationStatus, ProgressResult, ResourcePlugin};
 use std::collections::BTreeSet;
@@ -298,10 +298,6 @@ impl<'a> Life<'a> {
     }
 
     fn note(&mut self, contract: Contract, verdict: Verdict) {
-        let finding = Finding { type_name: self.case.type_name.clone(), contract, verdict };
-        // Several calls of one case go on; that they end is one finding.
-        if !self.report.findings.contains(&finding) {
-            self.report.findings.push(finding);
-        }
+        self.report.note(self.case.type_name.clone(), contract, verdict);
     }
 }

@@ -124,8 +124,16 @@ impl Case {
 /// Tries a plugin out.
 pub async fn run(plugin: &dyn ResourcePlugin, cases: &[Case]) -> Report {
     let mut report = Report::default();
-    for (number, case) in cases.iter().enumerate() {
-        Life::new(plugin, case, number, &mut report).live().await;
+    for case in cases {
+        run_one(plugin, case, &mut report).await;
     }
     report
+}
+
+/// Tries one type out. What is found stands in the report as soon as it is found, so that it is there also if nobody
+/// waits for the end.
+pub async fn run_one(plugin: &dyn ResourcePlugin, case: &Case, report: &mut Report) {
+    let number = report.begun;
+    report.begun += 1;
+    Life::new(plugin, case, number, report).live().await;
 }
