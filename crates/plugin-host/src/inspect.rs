@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The shape of what is kept; raised when it changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The most files of a schema, how deep its directories are, and the most bytes of all its files.
 const MOST_FILES: usize = 20_000;
 const DEEPEST: usize = 16;

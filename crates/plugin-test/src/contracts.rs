@@ -5,7 +5,9 @@ use crate::calls::Calls;
 use crate::scenarios::ScenarioError;
 use crate::served::Served;
 use formwork_formation::fill_references;
-use formwork_model::{Catalog, Json, LookupRule, NativeId, Secret, TARGET_TYPE, TypeName};
+use formwork_model::{
+    Catalog, Json, LookupRule, NativeId, PropertySchema, Secret, TARGET_TYPE, TypeName, UpdateMethod,
+};
 use formwork_plugin_conformance::conformance::{Case, Contract, Report, Verdict, run_one};
 use formwork_plugin_conformance::lifecycle::Scenario;
 use serde::Deserialize;
@@ -90,7 +92,8 @@ impl Attempt {
         let siblings = said.siblings.clone().unwrap_or_else(|| {
             let needs = needs(template, label);
             let is_free = |other: &str| {
-                other != label && !needs.iter().any(|need| need == other) && !refers(template, other, label)
+                let all_there = self::needs(template, other).iter().all(|need| needs.contains(need));
+                other != label && !needs.iter().any(|need| need == other) && all_there
             };
             let others = resources(template)
                 .filter(|(other, it)| type_of(it) == type_of(declaration) && is_free(other));
@@ -151,6 +154,10 @@ impl Attempt {
         let create = world.filled(&self.create)?;
         let hidden = rules.schema().properties.iter().filter(|(_, it)| it.hint.write_only || it.hint.opaque);
         let hidden = hidden.map(|(name, _)| name.to_string());
+        let is_set = |property: &PropertySchema| {
+            matches!(property.hint.update_method, UpdateMethod::Set | UpdateMethod::EntitySet(_))
+        };
+        let sets = rules.schema().properties.iter().filter(|(_, it)| is_set(it));
         let parent = rules.discovery().and_then(|found| found.parent.as_ref());
         let parameter = |parameter: &std::sync::Arc<str>| {
             Some((parameter.to_string(), create.get(&**parameter)?.clone()))
@@ -165,6 +172,7 @@ impl Attempt {
             update: self.update.as_ref().map(|update| world.filled(update)).transpose()?,
             siblings: self.siblings.iter().map(|it| world.filled(it)).collect::<Result<_, _>>()?,
             write_only: hidden.collect(),
+            unordered: sets.map(|(name, _)| name.to_string()).collect(),
             text: self.said.text.clone(),
             list_parameters,
             tokens: rules.capabilities().lookup == LookupRule::Token,
@@ -203,10 +211,6 @@ fn referred(template: &Json, label: &str) -> BTreeSet<String> {
         Some(Json::Null)
     });
     names
-}
-
-fn refers(template: &Json, label: &str, to: &str) -> bool {
-    needs(template, label).iter().any(|need| need == to)
 }
 
 /// What is there while a resource is tried.

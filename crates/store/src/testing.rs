@@ -137,6 +137,11 @@ impl TestPostgres {
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
+    /// The directory of its socket.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// The address of a database of the server.
     pub fn address(&self, database: &str) -> String {
         format!("host='{}' user=postgres dbname='{database}'", self.directory.display())

@@ -33,6 +33,8 @@ pub struct Case {
     pub siblings: Vec<Json>,
     /// Properties that are never read back.
     pub write_only: Vec<String>,
+    /// Properties whose elements have no order.
+    pub unordered: Vec<String>,
     /// A property that takes any text, to try long and strange ones with.
     pub text: Option<String>,
     /// What a list is told of the parent of the objects.
@@ -55,6 +57,7 @@ impl Case {
             update: None,
             siblings: Vec::new(),
             write_only: Vec::new(),
+            unordered: Vec::new(),
             text: None,
             list_parameters: BTreeMap::new(),
             tokens: false,
@@ -81,6 +84,13 @@ impl Case {
     #[must_use]
     pub fn write_only(mut self, properties: &[&str]) -> Self {
         self.write_only = properties.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// Takes the elements of these properties in any order.
+    #[must_use]
+    pub fn unordered(mut self, properties: &[&str]) -> Self {
+        self.unordered = properties.iter().map(|name| (*name).to_owned()).collect();
         self
     }
 
