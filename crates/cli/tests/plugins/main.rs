@@ -6,4 +6,5 @@ mod common;
 mod author;
 mod deployed;
 mod processes;
+mod real;
 mod tried;
