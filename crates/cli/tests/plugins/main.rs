@@ -5,6 +5,8 @@ mod common;
 
 mod author;
 mod deployed;
+mod mixed;
 mod processes;
 mod real;
 mod tried;
+mod unruly;

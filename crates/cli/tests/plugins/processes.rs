@@ -2,6 +2,7 @@
 
 use formwork_plugin::{About, ResourcePlugin};
 use formwork_plugin_conformance::FakeCloudPlugin;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,23 @@ fn postgres() {
 #[ignore = "it is the process of a plugin, which the other tests start"]
 fn notes() {
     serve("notes", formwork_plugin_notes::NotesPlugin);
+}
+
+#[test]
+#[ignore = "it is the process of a plugin, which the other tests start"]
+fn garbage() {
+    let socket = std::env::var_os("FORMWORK_PLUGIN_SOCKET").expect("the host gives it");
+    let listener = std::os::unix::net::UnixListener::bind(socket).expect("it can be bound");
+    for connection in listener.incoming() {
+        // Whether the host still listens is its own business.
+        let _ = connection.expect("a connection").write_all(&[0xff; 4096]);
+    }
+}
+
+#[test]
+#[ignore = "it is the process of a plugin, which the other tests start"]
+fn silent() {
+    std::thread::sleep(std::time::Duration::from_secs(3600));
 }
 
 /// A program that is one of the above.
