@@ -89,9 +89,8 @@ impl Staged {
         let said: Result<Named, String> = pkl::manifest(&manifest);
         let Named { name, version } =
             said.map_err(|reason| StageError::Manifest { path: manifest.clone(), reason })?;
-        let program = match program.or_else(|| built(&source, &name)) {
-            Some(program) => program,
-            None => return Err(StageError::NoProgram { name, path: source }),
+        let Some(program) = program.or_else(|| built(&source, &name)) else {
+            return Err(StageError::NoProgram { name, path: source });
         };
         Self::put_up(source, name, version, &program)
     }
@@ -142,6 +141,8 @@ fn built(source: &Path, name: &str) -> Option<PathBuf> {
     let when = |path: &PathBuf| {
         fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
     };
-    let found = source.ancestors().map(|above| profiles(above).into_iter().filter(|path| path.is_file()));
-    found.filter_map(|programs| programs.max_by_key(when)).next()
+    source.ancestors().find_map(|above| {
+        let built = profiles(above).into_iter().filter(|path| path.is_file());
+        built.max_by_key(when)
+    })
 }

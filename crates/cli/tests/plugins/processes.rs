@@ -37,7 +37,7 @@ fn serve(name: &'static str, plugin: impl ResourcePlugin) {
 #[ignore = "it is the process of a plugin, which the other tests start"]
 fn fake() {
     let socket = std::env::var_os("FAKE_CLOUD").expect("the operator gives it");
-    serve("fake", FakeCloudPlugin::new("FAKE", socket).serving(&[BUCKET]));
+    serve("fake", FakeCloudPlugin::new("FAKE", socket).serving(&[BUCKET]).within(2_000));
 }
 
 #[test]

@@ -75,14 +75,14 @@ fn the_postgres_plugin_passes() {
 const MANIFEST: &str = "amends \"@formae/plugin-manifest.pkl\"\nname = \"fake\"\nversion = \"0.1.0\"\n\
     namespace = \"FAKE\"\nlicense = \"MIT\"\nminFormaeVersion = \"0.80.0\"\n";
 
-const SCENARIO: &str = r#"
+const SCENARIO: &str = r"
 resources:
   Here: { type: target, properties: { namespace: FAKE, config: { region: here } } }
   One:
     type: FAKE::Storage::Bucket
     target: Here
     properties: { name: one, size: SIZE, password: hush }
-"#;
+";
 
 /// The source of a plugin for a cloud.
 fn source(home: &Home) -> FakeCloud {

@@ -49,7 +49,14 @@ pub(super) fn check(root: &Root, mistakes: &mut BTreeSet<Mistake>) -> Option<Str
 
 /// The texts that could be read, with their places.
 #[derive(Default)]
-struct Fields(Vec<(&'static str, Option<String>, Option<(u32, u32)>)>);
+struct Fields(Vec<Field>);
+
+struct Field {
+    name: &'static str,
+    value: Option<String>,
+    /// Line and column, if the manifest says it.
+    place: Option<(u32, u32)>,
+}
 
 impl Fields {
     fn read(root: &Root, session: &mut Session<'_, '_>, mistakes: &mut BTreeSet<Mistake>) -> Self {
@@ -67,7 +74,7 @@ impl Fields {
                         let place = places.place;
                         (root.file(&place.uri)? == MANIFEST).then_some((place.line, place.column))
                     });
-                    fields.0.push((name, value, place));
+                    fields.0.push(Field { name, value, place });
                 }
                 Err(error) => {
                     mistakes.insert(wrong(root, name, &error));
@@ -81,13 +88,13 @@ impl Fields {
     }
 
     fn field(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, ..)| *known == name)?.1.as_deref()
+        self.0.iter().find(|field| field.name == name)?.value.as_deref()
     }
 
     /// What the fields say together, and where the plugin is.
     fn judge(self, root: &Root, mistakes: &mut BTreeSet<Mistake>) -> Option<String> {
         let mut wrong = |name: &str, message: String| {
-            let place = self.0.iter().find(|(known, ..)| *known == name).and_then(|(.., place)| *place);
+            let place = self.0.iter().find(|field| field.name == name).and_then(|field| field.place);
             mistakes.insert(Mistake { place, ..Mistake::of_file(MANIFEST, message) });
         };
         if let Some(kind) = self.field("type").filter(|kind| *kind != "resource") {

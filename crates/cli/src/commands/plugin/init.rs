@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &PluginInit) -> Result<Exit, CommandError> {
     let directory = arguments.output_dir.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
     write(&name, &source, &directory)?;
     let shown = directory.display().to_string();
-    let quoted = shlex::try_quote(&shown).map_or_else(|_| shown.clone(), |quoted| quoted.into_owned());
+    let quoted = shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned);
     json::print_text(&text::lines(&format!(
         "made the plugin `{}` with the types of `{}` in {shown}\n\n  cd {quoted}\n  formwork plugin verify-schema .\n  \
          cargo build\n  formwork plugin test .\n",
