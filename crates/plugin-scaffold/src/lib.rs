@@ -241,6 +241,17 @@ mod tests {
     }
 
     #[test]
+    fn a_namespace_can_be_another_than_the_name() {
+        let name = |namespace: &str| Name::parse("my-cloud").and_then(|name| name.with_namespace(namespace));
+        let files = files(&name("MyCloud").expect("it is one"), &Source::Repository);
+        assert!(text(&files, "formae-plugin.pkl").contains("namespace = \"MyCloud\""));
+        assert!(text(&files, "scenarios/notes.yaml").contains("type: MyCloud::Book::Note"));
+        for bad in ["", "my", "1A", "A-B", "A::B", &"A".repeat(41)] {
+            assert_eq!(name(bad), Err(NameError::Namespace(bad.to_owned())));
+        }
+    }
+
+    #[test]
     fn only_what_can_be_a_name_is_one() {
         for good in ["a", "my-cloud", "s3", "a-1"] {
             assert_eq!(Name::parse(good).map(|name| name.as_str().to_owned()), Ok(good.to_owned()));
