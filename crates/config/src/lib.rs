@@ -25,7 +25,7 @@ pub use data_dir::DataDir;
 pub use database::Database;
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use plugins::{PluginEntry, PluginSettings};
+pub use plugins::{PluginEntry, PluginSettings, is_private_variable};
 pub use profile::{Profile, Profiles};
 pub use reference::reference_page;
 pub use settings::{LogLevel, Settings};

@@ -131,7 +131,7 @@ fn parse_entry(
                 let names: Option<Vec<&str>> = names.and_then(Iterator::collect);
                 let names = names.ok_or_else(|| invalid(path, place(), "a list of names of variables"))?;
                 for variable in names {
-                    if is_ours(variable) {
+                    if is_private_variable(variable) {
                         let (plugin, variable) = (plugin.to_owned(), variable.to_owned());
                         return Err(ConfigError::PrivateVariable { path: path.to_owned(), plugin, variable });
                     }
@@ -152,7 +152,7 @@ fn parse_entry(
 }
 
 /// Whether a variable is Formwork's own, and so none of a plugin's business.
-fn is_ours(variable: &str) -> bool {
+pub fn is_private_variable(variable: &str) -> bool {
     let secret = VARIABLES.iter().any(|known| known.secret && known.name == variable);
     secret || variable.starts_with("FORMWORK_") || variable.is_empty() || variable.contains('=')
 }

@@ -151,6 +151,26 @@ pub enum SecretPiece {
     Text(String),
     /// The plaintext of a slot.
     Slot(SlotId),
+    /// A secret that only an object's provider knows: the driver asks for it just before the call, and keeps it no
+    /// longer than that.
+    Output(Box<SecretOutput>),
+}
+
+/// A secret among the properties of an object, which its provider tells to those alone who ask for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecretOutput {
+    /// The author's name for the resource.
+    pub label: Label,
+    /// The row's stack.
+    pub stack: StackId,
+    /// The type.
+    pub type_name: TypeName,
+    /// The object.
+    pub native_id: NativeId,
+    /// Where it lives.
+    pub target: TargetRev,
+    /// Where among its properties the secret stands.
+    pub path: Path,
 }
 
 /// A read of an object.

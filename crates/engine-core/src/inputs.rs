@@ -1,11 +1,11 @@
 //! What a step sends: its inputs with references resolved against the rows, as the ledger may keep
 //! it, with the places where the driver fills in secrets.
 
-use crate::{SecretFill, SecretPiece};
+use crate::{SecretFill, SecretOutput, SecretPiece};
 use formwork_model::{
     BoundRef, Digest, Failure, INPUT_DEPTH, InputLeaf, InputPart, Inputs, InstanceKey, Json, Object, Path,
     Planned, PlannedLeaf, Ref, RefPath, Row, RowRef, Schema, SecretKeeping, Segment, Stored, StoredLeaf,
-    Visibility, WireCode, as_text, canonical_bytes, depth, digest_of, same,
+    TargetRev, Visibility, WireCode, as_text, canonical_bytes, depth, digest_of, same,
 };
 use std::convert::Infallible;
 
@@ -103,7 +103,17 @@ impl Resolver<'_, '_> {
         path: &Path,
         fills: &mut Vec<SecretFill>,
     ) -> Result<Stored, Unresolved> {
-        let value = self.value(bound, Some(path))?;
+        let value = match self.value(bound, Some(path)) {
+            Err(unresolved) => {
+                let (output, digest) = self.secret_output(bound).ok_or(unresolved)?;
+                fills.push(SecretFill {
+                    path: path.clone(),
+                    pieces: vec![SecretPiece::Output(Box::new(output))],
+                });
+                return Ok(Stored::Leaf(StoredLeaf::Digest(digest)));
+            }
+            Ok(value) => value,
+        };
         if path.segments().len() + depth(&value) > INPUT_DEPTH {
             return Err(Unresolved::TooDeep(bound.reference.clone(), path.clone()));
         }
@@ -172,6 +182,31 @@ impl Resolver<'_, '_> {
         }
     }
 
+    /// A secret that the provider of another object holds, with what it compares as; `None` if the reference is to
+    /// none.
+    fn secret_output(&self, bound: &BoundRef) -> Option<(SecretOutput, Digest)> {
+        let Ref { path, json: None, visibility: Visibility::Opaque, .. } = &bound.reference else {
+            return None;
+        };
+        let row = (self.rows)(&bound.row)?;
+        let object = row.current.as_ref().filter(|object| object.target != TargetRev::default())?;
+        let path: Path = match path {
+            RefPath::NativeId => return None,
+            RefPath::Property(path) => path.clone(),
+            RefPath::Output(name) => Path::root().key(name.clone()),
+        };
+        let digest = digest_part(&object.echo, &path).unwrap_or_else(|| object.secret_mark(self.key, &path));
+        let output = SecretOutput {
+            label: row.label.clone(),
+            stack: row.stack.clone(),
+            type_name: object.type_name.clone(),
+            native_id: object.native_id.clone(),
+            target: object.target.clone(),
+            path,
+        };
+        Some((output, digest))
+    }
+
     fn as_sent(&self, bound: &BoundRef, at: Option<&Path>) -> Option<Json> {
         if bound.reference.path == RefPath::NativeId {
             return None;
@@ -215,7 +250,7 @@ impl Pieces {
     fn into_text(self) -> String {
         let texts = self.list.into_iter().map(|piece| match piece {
             SecretPiece::Text(text) => text,
-            SecretPiece::Slot(_) => String::new(),
+            SecretPiece::Slot(_) | SecretPiece::Output(_) => String::new(),
         });
         texts.collect()
     }
@@ -225,7 +260,7 @@ impl Pieces {
         let mut digests = self.digests.iter();
         let shape = self.list.iter().map(|piece| match piece {
             SecretPiece::Text(text) => Json::String(text.clone()),
-            SecretPiece::Slot(_) => serde_json::json!({ "digest": digests.next() }),
+            SecretPiece::Slot(_) | SecretPiece::Output(_) => serde_json::json!({ "digest": digests.next() }),
         });
         shape.collect()
     }

@@ -120,6 +120,44 @@ fn a_secret_that_nobody_holds_is_said_to_be_unavailable() {
 }
 
 #[test]
+fn a_secret_that_a_provider_holds_is_asked_for_and_compares_as_whose_it_is() {
+    let at = |native_id: &str, target: &str| {
+        let mut row = row(echo());
+        let object = row.current.as_mut().expect("it has one");
+        object.native_id = native_id.into();
+        object.target = TargetRev { name: target.into(), revision: 0 };
+        row
+    };
+    let mut reference = bound(RefPath::Output("drawn".into()));
+    reference.reference.visibility = Visibility::Opaque;
+    let inputs = object("open", InputLeaf::Ref(reference));
+    let resolve = |row: &Row| {
+        let (schema, key) = (schema(), key());
+        let resolver = Resolver {
+            rows: &|_: &RowRef| Some(row),
+            key: &key,
+            schema: &schema,
+            keeping: SecretKeeping::Ledger,
+            previous: None,
+            after: None,
+        };
+        resolver.resolve(&inputs)
+    };
+    let here = at("db-1", "Here");
+    let prepared = resolve(&here).expect("it can be asked for");
+    let [SecretPiece::Output(output)] = prepared.fills[0].pieces.as_slice() else { panic!("{prepared:?}") };
+    assert_eq!((output.native_id.as_str(), output.path.clone()), ("db-1", Path::of(["drawn"])));
+    let mark = here.current.as_ref().expect("it has one").secret_mark(&key(), &Path::of(["drawn"]));
+    let Stored::Object(members) = &prepared.sent else { panic!("an object") };
+    assert_eq!(members["open"], Stored::Leaf(StoredLeaf::Digest(mark)));
+    let sent = |row: &Row| resolve(row).expect("it can be asked for").sent;
+    assert_eq!(sent(&here), prepared.sent, "it is the same for as long as the object is");
+    assert_ne!(sent(&at("db-2", "Here")), prepared.sent);
+    // What lives at no target has no provider that could be asked.
+    assert!(resolve(&row(echo())).is_err());
+}
+
+#[test]
 fn secrets_are_filled_by_slot_and_kept_as_their_type_says() {
     let leaf = || InputLeaf::Secret { slot: "s0".into(), digest: secret("pw") };
     let provider = resolve(&object("open", leaf()), SecretKeeping::Provider).expect("it resolves");

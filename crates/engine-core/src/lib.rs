@@ -32,8 +32,8 @@ mod undo;
 mod waiting;
 
 pub use batch::{
-    Act, Batch, Call, CallKind, LookupCall, PermitRequest, ReadCall, Records, SecretFill, SecretPiece, Timer,
-    TimerKey,
+    Act, Batch, Call, CallKind, LookupCall, PermitRequest, ReadCall, Records, SecretFill, SecretOutput,
+    SecretPiece, Timer, TimerKey,
 };
 pub use classify::{Class, classify};
 pub use fold::fold;

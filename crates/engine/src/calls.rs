@@ -5,6 +5,7 @@ use crate::answer::{self, Raw, Unmade, deadline_failure};
 use crate::censor::{Censor, KnownSecrets};
 use crate::conceal::{Secrecy, SecretPlaces};
 use crate::fill::{EmptySlot, fill, without_secrets};
+use crate::held::Held;
 use crate::patch_document::patch_document;
 use crate::rate::Rates;
 use crate::targets::{Place, Targets};
@@ -90,6 +91,7 @@ impl Calls {
         &self,
         call: Call,
         place: &Place,
+        held: Held,
         fence: Option<Fence>,
         places: SecretPlaces,
     ) -> Result<Prepared, Unmade> {
@@ -109,7 +111,8 @@ impl Calls {
         let mut places = places;
         let request = match call.kind {
             CallKind::Create { properties, secrets } => {
-                let kept = self.row_secrets(&call.row, &secrets).await?;
+                let mut kept = self.row_secrets(&call.row, &secrets).await?;
+                let secrets = self.ask_for(secrets, &held, call.not_after, &mut kept).await?;
                 let filled = self.fill(&properties, &secrets, &kept)?;
                 self.secrets.learn(call.id.step, &secrets, filled.expose(), &self.slots);
                 let secret_paths = paths(&secrets);
@@ -122,7 +125,8 @@ impl Calls {
                 })
             }
             CallKind::Update { native_id, prior, desired, secrets, kept } => {
-                let row_secrets = self.row_secrets(&call.row, &secrets).await?;
+                let mut row_secrets = self.row_secrets(&call.row, &secrets).await?;
+                let secrets = self.ask_for(secrets, &held, call.not_after, &mut row_secrets).await?;
                 let filled = self.fill(&desired, &secrets, &row_secrets)?;
                 self.secrets.learn(call.id.step, &secrets, filled.expose(), &self.slots);
                 let secret_paths = paths(&secrets);
@@ -289,7 +293,7 @@ impl Calls {
             .flat_map(|fill| &fill.pieces)
             .filter_map(|piece| match piece {
                 SecretPiece::Slot(slot) => Some(slot),
-                SecretPiece::Text(_) => None,
+                SecretPiece::Text(_) | SecretPiece::Output(_) => None,
             })
             .filter(|slot| !self.slots.contains_key(*slot))
             .collect();

@@ -127,7 +127,7 @@ impl KnownSecrets {
     pub(crate) fn learn(&self, step: StepId, fills: &[SecretFill], filled: &Json, slots: &SecretSlots) {
         let is_known = |piece: &SecretPiece| match piece {
             SecretPiece::Slot(slot) => slots.contains_key(slot),
-            SecretPiece::Text(_) => false,
+            SecretPiece::Text(_) | SecretPiece::Output(_) => false,
         };
         let mut censor = None;
         for fill in fills.iter().filter(|fill| !fill.pieces.iter().all(is_known)) {

@@ -3,6 +3,7 @@
 use crate::calls::{Calls, Poll};
 use crate::censor::KnownSecrets;
 use crate::handle::Ends;
+use crate::held::{Held, outputs};
 use crate::hooks::Ending;
 use crate::lease::{Lease, LeaseEnd};
 use crate::recognise::Recogniser;
@@ -10,7 +11,7 @@ use crate::shared::Shared;
 use crate::slots::Keeping;
 use crate::targets::{Place, Targets, target_row};
 use crate::work::Work;
-use formwork_engine_core::{Act, Batch, Input, Operation, Records};
+use formwork_engine_core::{Act, Batch, Call, Input, Operation, Records};
 use formwork_model::{
     ActorId, Failure, NativeId, OperationId, OperationStatus, Plan, ProjectId, Row, RowId, RowRef,
     SecretSlots, StackId, StepId, TargetName, TargetRev, Timestamp, TypeName,
@@ -238,10 +239,11 @@ impl Driver {
                 Act::Poll { .. } | Act::Read(_) | Act::Find(_) if !open => {}
                 Act::Call(call) => {
                     let place = self.place(Some(&call.stack), &call.target);
+                    let held = self.held(&call);
                     let fence = self.lease.guard().fence(&call.stack);
                     let row = self.operation.row(&call.row);
                     tracing::debug!(step = %call.id.step, label = %call.label, attempt = call.id.attempt, "calling");
-                    self.work.call(*call, fence, row, place);
+                    self.work.call(*call, fence, row, place, held);
                 }
                 Act::Poll { call, type_name, target, request_id, deadline } => {
                     let place = self.place_of(call.step, &target);
@@ -267,6 +269,16 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    /// Where the objects live whose secrets a call needs.
+    fn held(&mut self, call: &Call) -> Held {
+        let mut held = Held::default();
+        for output in outputs(call) {
+            let place = self.place(Some(&output.stack), &output.target);
+            held.put(output, place);
+        }
+        held
     }
 
     /// Where the object of a step lives.

@@ -64,6 +64,8 @@ fn join<'a>(
         match piece {
             SecretPiece::Text(literal) => text.push_str(literal),
             SecretPiece::Slot(slot) => text.push_str(&as_text(of_slot(slot)?.expose())),
+            // What a provider alone knew is in a slot by now.
+            SecretPiece::Output(output) => return Err(EmptySlot(SlotId::from(output.label.as_str()))),
         }
     }
     Ok(Json::String(text))

@@ -19,6 +19,7 @@ mod engine;
 mod fill;
 mod find;
 mod handle;
+mod held;
 mod hooks;
 mod lease;
 mod observe;

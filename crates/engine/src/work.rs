@@ -7,6 +7,7 @@ use crate::answer::Unmade;
 use crate::calls::{Calls, Poll, Whose, places_of};
 use crate::conceal::SecretPlaces;
 use crate::find::find;
+use crate::held::Held;
 use crate::targets::Place;
 use formwork_engine_core::{
     Call, CallId, Found, Input, LookupCall, PermitRequest, ReadAnswer, ReadCall, Timer, TimerKey,
@@ -129,10 +130,17 @@ impl Work {
     }
 
     /// Starts a call. Its intent is durable and the lease outlives it.
-    pub(crate) fn call(&mut self, call: Call, fence: Option<Fence>, row: Option<&Row>, place: Place) {
+    pub(crate) fn call(
+        &mut self,
+        call: Call,
+        fence: Option<Fence>,
+        row: Option<&Row>,
+        place: Place,
+        held: Held,
+    ) {
         let (calls, places, id) = (Arc::clone(&self.calls), places_of(row), call.id);
         self.spawn(Errand::Call(id), async move {
-            let answer = match calls.prepare(call, &place, fence, places).await {
+            let answer = match calls.prepare(call, &place, held, fence, places).await {
                 Ok(prepared) => calls.make(prepared).await,
                 Err(unmade) => unmade.into(),
             };

@@ -1,6 +1,6 @@
 //! From a checked template and parameter values to desired state.
 
-use crate::check::{Declared, Types, check_properties, import_id};
+use crate::check::{Declared, TypeInfo, Types, check_properties, import_id};
 use crate::expression::Form;
 use crate::item::Item;
 use crate::parameters::{self, Supplied};
@@ -9,10 +9,11 @@ use crate::template::{Declaration, Template, resources_path};
 use crate::walk::{Meaning, Names, Spot, Value, Walk, output_ref};
 use formwork_model::{
     Catalog, CheckContext, Dependency, Desired, Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Expr,
-    ExprLeaf, Label, Matching, Mode, NativeId, OnFailure, Ownership, Path, ResourceDesired, Secret, Segment,
-    StackDesired, StackId, StackKey, Suggest,
+    ExprLeaf, Label, Matching, Mode, NativeId, OnFailure, Ownership, Path, Ref, ResourceDesired, Secret,
+    Segment, StackDesired, StackId, StackKey, Suggest, Visibility,
 };
 use indexmap::IndexMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -63,12 +64,16 @@ pub fn lower(request: &LowerRequest<'_>) -> Result<Desired, Diagnostics> {
     if refused.has_errors() {
         return Err(refused);
     }
+    let mut types = Types::new(request.catalog);
     let mut lowering = Lowering {
         template,
-        names: Values { parameters: parameters::resolve(template, supplied) },
+        names: Values {
+            parameters: parameters::resolve(template, supplied),
+            secrets: secrets(template, &mut types),
+        },
         report: Report::new(template.source()),
         suggest: Suggest::default(),
-        types: Types::new(request.catalog),
+        types,
         properties_key: "properties".into(),
     };
     let resources = lowering.resources();
@@ -203,7 +208,10 @@ impl<'a> Lowering<'a> {
             if let Form::RefAttr(text) = Form::of(item.value)
                 && let Some((label, attribute)) = text.split_once('.')
             {
-                return (name, Expr::Leaf(ExprLeaf::Ref(output_ref(label.into(), attribute))));
+                return (
+                    name,
+                    Expr::Leaf(ExprLeaf::Ref(output_ref(label.into(), attribute, Visibility::Clear))),
+                );
             }
             let path = base.key(name.clone());
             (name, Walk::new(&mut self.names, &path).value(item))
@@ -221,6 +229,16 @@ impl<'a> Lowering<'a> {
 /// other name is a resource.
 struct Values {
     parameters: IndexMap<Arc<str>, Value>,
+    /// The types of resources that have secrets among what can be referred to.
+    secrets: HashMap<Label, Arc<TypeInfo>>,
+}
+
+fn secrets(template: &Template, types: &mut Types<'_>) -> HashMap<Label, Arc<TypeInfo>> {
+    let of_plugins = template.resources.iter().filter_map(|(label, declaration)| {
+        let info = types.get(&declaration.type_name)?;
+        info.rules.target_namespace().is_some().then(|| (label.clone(), info))
+    });
+    of_plugins.collect()
 }
 
 impl Names for Values {
@@ -241,5 +259,9 @@ impl Names for Values {
 
     fn stray(&mut self, _: &Spot<'_>) {}
 
-    fn misplaced(&mut self, _: &Spot<'_>) {}
+    fn attribute(&mut self, text: &str, _: &Spot<'_>) -> Option<Ref> {
+        let (label, attribute) = text.split_once('.')?;
+        let visibility = self.secrets.get(label)?.visibility_of(attribute);
+        Some(output_ref(label.into(), attribute, visibility))
+    }
 }

@@ -60,8 +60,8 @@ pub(crate) trait Names {
     /// What a name in a `sub` stands for: a parameter before a resource (seed 4, "Sub
     /// Expressions").
     fn meaning(&mut self, name: &str, spot: &Spot<'_>) -> Meaning;
-    /// A `ref_attr` where none may be.
-    fn misplaced(&mut self, spot: &Spot<'_>);
+    /// What a `ref_attr` refers to; `None` where none may be.
+    fn attribute(&mut self, text: &str, spot: &Spot<'_>) -> Option<Ref>;
     /// A `${` in the text of a `sub` that begins no name.
     fn stray(&mut self, spot: &Spot<'_>);
 }
@@ -118,10 +118,10 @@ impl<'n, N: Names> Walk<'n, N> {
                 Some(label) => ExprLeaf::Ref(Ref::native_id(label)),
                 None => ExprLeaf::KeepPrevious,
             },
-            Form::RefAttr(_) => {
-                self.names.misplaced(&spot);
-                ExprLeaf::KeepPrevious
-            }
+            Form::RefAttr(text) => match self.names.attribute(text, &spot) {
+                Some(reference) => ExprLeaf::Ref(reference),
+                None => ExprLeaf::KeepPrevious,
+            },
         };
         Some(Expr::Leaf(leaf))
     }
@@ -206,12 +206,12 @@ impl<'n, N: Names> Walk<'n, N> {
 }
 
 /// A reference to a named output of a resource (seed 4, "`ref_attr`").
-pub(crate) fn output_ref(label: Label, attribute: &str) -> Ref {
+pub(crate) fn output_ref(label: Label, attribute: &str, visibility: Visibility) -> Ref {
     Ref {
         to: RefTarget::Resource { stack: None, type_name: None, label },
         path: RefPath::Output(attribute.into()),
         json: None,
-        visibility: Visibility::Clear,
+        visibility,
     }
 }
 

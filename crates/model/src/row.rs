@@ -1,8 +1,8 @@
 //! The ledger's rows: one per resource, kept as a tombstone once it is gone.
 
 use crate::{
-    ClientToken, DeletionPolicy, Digest, Failure, Generation, IntentKind, Json, Label, NativeId, OperationId,
-    Path, RowId, StackId, StepId, Stored, TargetName, Timestamp, TypeName,
+    ClientToken, DeletionPolicy, Digest, Failure, Generation, InstanceKey, IntentKind, Json, Label, NativeId,
+    OperationId, Path, RowId, StackId, StepId, Stored, TargetName, Timestamp, TypeName,
 };
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +82,23 @@ pub struct Object {
     pub observed: Option<(Stored, Timestamp)>,
     /// How sure we are.
     pub certainty: Certainty,
+}
+
+impl Object {
+    /// What a secret that its type answers, and that the ledger does not hold, compares as: the same for as long as it
+    /// is the same object of the same declaration. `path` is where among its properties the secret stands.
+    ///
+    /// A provider leaves secrets out of what it answers, so that nothing is known of them but whose they are.
+    pub fn secret_mark(&self, key: &InstanceKey, path: &Path) -> Digest {
+        let mark = serde_json::json!({
+            "secret_of": self.native_id.as_str(),
+            "type": self.type_name.as_str(),
+            "target": self.target.name.as_str(),
+            "declared": self.sent.comparable(),
+            "path": path.to_string(),
+        });
+        key.digest(&crate::canonical_bytes(&mark))
+    }
 }
 
 /// How sure we are of an object.

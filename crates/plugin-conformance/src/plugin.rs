@@ -32,6 +32,15 @@ impl FakeCloudPlugin {
         self
     }
 
+    /// Says how long a call to it may take, in milliseconds.
+    #[must_use]
+    pub fn within(mut self, millis: u64) -> Self {
+        for served in &mut self.types {
+            served.capabilities.timeout_millis = millis;
+        }
+        self
+    }
+
     async fn ask(
         &self,
         context: &CallContext,

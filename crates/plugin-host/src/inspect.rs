@@ -16,9 +16,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// The shape of what is kept; raised when it changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 3;
 /// The most files of a schema, how deep its directories are, and the most bytes of all its files.
 const MOST_FILES: usize = 20_000;
 const DEEPEST: usize = 16;
@@ -32,6 +33,42 @@ pub(crate) struct Inspected {
     pub(crate) resources: Vec<Arc<ResourceDescriptor>>,
     /// What its process said of itself, if it was asked.
     pub(crate) announcement: Option<Announcement>,
+    /// That it said nothing, when it was asked last.
+    pub(crate) silence: Option<Silence>,
+}
+
+/// A process that did not say what it is. Asking it takes as long each time, which nobody should wait for with every
+/// command, so for a while it isn't asked again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Silence {
+    /// What was found out.
+    said: String,
+    /// When, in seconds since 1970.
+    since: u64,
+}
+
+impl Silence {
+    /// For how long a process isn't asked again.
+    const LASTS: Duration = Duration::from_secs(300);
+
+    /// What has just been found out.
+    pub(crate) fn now(said: String) -> Self {
+        Self { said, since: seconds_now() }
+    }
+
+    /// What it says for now; `None` if it is time to ask again.
+    pub(crate) fn told(&self) -> Option<String> {
+        let age = seconds_now().checked_sub(self.since)?;
+        let left = Self::LASTS.as_secs().checked_sub(age).filter(|left| *left > 0)?;
+        Some(format!(
+            "{} (found out {age} s ago; it is asked again in {left} s, or once it is changed)",
+            self.said
+        ))
+    }
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 /// What is kept of a plugin, with what it was made from.
@@ -113,7 +150,7 @@ impl Files {
 pub(crate) fn evaluate(installed: &Installed) -> Result<Inspected, InstallError> {
     let manifest = Manifest::read(installed)?;
     if manifest.kind != "resource" {
-        return Ok(Inspected { manifest, resources: Vec::new(), announcement: None });
+        return Ok(Inspected { manifest, resources: Vec::new(), announcement: None, silence: None });
     }
     let described = pkl::describe(&installed.schema()).map_err(|reason| InstallError::Schema { reason })?;
     let namespace = manifest.namespace.clone().unwrap_or_default();
@@ -131,7 +168,7 @@ pub(crate) fn evaluate(installed: &Installed) -> Result<Inspected, InstallError>
         }
     }
     let resources = newest.into_values().map(Arc::new).collect();
-    Ok(Inspected { manifest, resources, announcement: None })
+    Ok(Inspected { manifest, resources, announcement: None, silence: None })
 }
 
 /// Whether a descriptor is of a newer version of the provider's API than another: `v1.10` is newer than `v1.9`.
@@ -190,4 +227,20 @@ fn collect(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Silence, seconds_now};
+
+    #[test]
+    fn a_silence_lasts_for_a_while_and_says_so() {
+        let told = Silence::now("nothing came".to_owned()).told();
+        assert!(told.is_some_and(|told| {
+            told.starts_with("nothing came (found out 0 s ago; it is asked again in 300 s")
+        }));
+        let at = |since| Silence { said: String::new(), since }.told();
+        assert_eq!(at(seconds_now() - 301), None);
+        assert_eq!(at(seconds_now() + 3600), None, "a clock that went back keeps nothing for ever");
+    }
 }

@@ -26,11 +26,15 @@ mod output;
 mod pkl;
 mod plugins;
 mod process;
+mod staged;
 mod supervise;
 mod types;
+mod verify;
 
 pub use error::{InstallError, LaunchError};
 pub use manifest::Manifest;
 pub use options::{HostLimits, HostOptions, PluginOptions};
 pub use plugins::{Plugin, Plugins};
+pub use staged::{StageError, Staged};
 pub use types::PluginTypeRules;
+pub use verify::{Mistake, Verified, VerifyError, verify};

@@ -39,7 +39,7 @@ pub(crate) fn describe(directory: &Path) -> Result<PackageDescriptor, String> {
 }
 
 /// Reads files below a directory and nothing else.
-fn evaluator(directory: &Path) -> Evaluator {
+pub(crate) fn evaluator(directory: &Path) -> Evaluator {
     let builder = Evaluator::builder()
         .files(FileReader::below(directory))
         .module_reader(PackageReader)
@@ -57,7 +57,8 @@ fn said(error: &pkl_core::Error) -> String {
     crate::escape::shown(&format!("{text}{}", place.unwrap_or_default()), 1000)
 }
 
-fn directory_uri(directory: &Path) -> String {
+/// The URI of a directory, with a slash at its end.
+pub(crate) fn directory_uri(directory: &Path) -> String {
     let mut uri = String::from("file://");
     for byte in directory.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(byte) {

@@ -2,7 +2,7 @@
 
 use crate::error::{InstallError, LaunchError};
 use crate::hosted::Hosted;
-use crate::inspect::{self, Files, Inspected};
+use crate::inspect::{self, Files, Inspected, Silence};
 use crate::installed::{self, Installed};
 use crate::launch::{Launch, is_of};
 use crate::manifest::Manifest;
@@ -217,19 +217,21 @@ async fn sound(
     options: &HostOptions,
 ) -> Plugin {
     let supervisor = Arc::new(Supervisor::new(launch(&installed, &inspected.manifest, said, options)));
-    let mut fault = None;
-    if inspected.announcement.is_none() {
-        match supervisor.running().await {
-            Ok(running) => {
-                inspected.announcement = Some(running.announcement.clone());
-                if let Some(cache) = &options.cache {
-                    files.keep(cache, &installed, &inspected);
-                }
-            }
-            Err(error) => fault = Some(error),
+    let mut fault = inspected.silence.as_ref().and_then(Silence::told);
+    if inspected.announcement.is_none() && fault.is_none() {
+        let (announcement, failed) = match supervisor.running().await {
+            Ok(running) => (Some(running.announcement.clone()), None),
+            Err(error) => (None, Some(error)),
+        };
+        let is_silent = matches!(failed, Some(LaunchError::Silent { .. }));
+        fault = failed.map(|error| error.to_string());
+        inspected.silence = fault.clone().filter(|_| is_silent).map(Silence::now);
+        inspected.announcement = announcement;
+        if let Some(cache) = options.cache.as_ref().filter(|_| is_silent || fault.is_none()) {
+            files.keep(cache, &installed, &inspected);
         }
     }
-    let Inspected { manifest, resources, announcement } = inspected;
+    let Inspected { manifest, resources, announcement, .. } = inspected;
     let namespace = manifest.namespace.clone().unwrap_or_default();
     let hosted =
         Hosted::new(namespace.clone(), Arc::clone(&supervisor), announcement.clone(), said.rate_limit);
@@ -245,7 +247,7 @@ async fn sound(
         supervisor: Some(supervisor),
         ..Plugin::broken(installed.name, String::new())
     };
-    plugin.take_types(&resources, announcement.as_ref(), fault.as_ref());
+    plugin.take_types(&resources, announcement.as_ref(), fault);
     plugin
 }
 
@@ -255,22 +257,21 @@ impl Plugin {
         &mut self,
         resources: &[Arc<formwork_forma::extract::ResourceDescriptor>],
         announcement: Option<&Announcement>,
-        fault: Option<&LaunchError>,
+        fault: Option<String>,
     ) {
         let served: BTreeMap<&str, &PluginType> = announcement
             .iter()
             .flat_map(|said| &said.types)
             .map(|served| (served.name.as_str(), served))
             .collect();
-        if let Some(fault) = fault {
-            self.faults.push(fault.to_string());
-        }
+        let is_broken = fault.is_some();
+        self.faults.extend(fault);
         for resource in resources {
             let known = served.get(resource.type_name.as_str());
-            let unavailable = match (fault, known) {
-                (Some(_), _) => Some(self.fault()),
-                (None, Some(_)) => None,
-                (None, None) => {
+            let unavailable = match (is_broken, known) {
+                (true, _) => Some(self.fault()),
+                (false, Some(_)) => None,
+                (false, None) => {
                     let fault = format!(
                         "its schema declares `{}`, which its process does not serve",
                         resource.type_name

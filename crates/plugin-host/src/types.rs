@@ -89,7 +89,9 @@ fn schema(descriptor: &ResourceDescriptor) -> Schema {
     let top = |key: &&String| descriptor.names.contains_key(*key);
     let property = |key: &String| {
         let doc = descriptor.descriptions.get(key).map_or("", String::as_str);
-        let hint = descriptor.schema.hints.get(key).map(hint).unwrap_or_default();
+        let mut hint = descriptor.schema.hints.get(key).map(hint).unwrap_or_default();
+        // A forma always has the value; a template that leaves it out leaves it to the provider.
+        hint.required &= !descriptor.defaults.contains(key);
         // The Pkl type of a property is checked where the forma is evaluated; descriptors don't say it.
         (Arc::from(key.as_str()), PropertySchema { hint, ..PropertySchema::new(Kind::Any, doc) })
     };

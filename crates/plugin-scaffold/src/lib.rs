@@ -13,8 +13,11 @@ macro_rules! tutorial {
 }
 
 /// The files that are the tutorial's.
-const TUTORIAL: [(&str, &str); 8] = tutorial! {
+const TUTORIAL: [(&str, &str); 11] = tutorial! {
     "formae-plugin.pkl"
+    "scenarios/notes.yaml"
+    "scenarios/notes-replace.yaml"
+    "scenarios/notes-update.yaml"
     "schema/pkl/PklProject"
     "schema/pkl/notes.pkl"
     "src/lib.rs"
@@ -36,7 +39,10 @@ const LONGEST: usize = 40;
 
 /// A name that a plugin can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name(String);
+pub struct Name {
+    name: String,
+    namespace: String,
+}
 
 /// Why a plugin can't have a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +56,12 @@ pub enum NameError {
     /// It is the name of something that the plugin uses.
     #[error("`{0}` is the name of a module that every plugin imports: choose another")]
     Taken(String),
+    /// Its namespace has other characters, or too many.
+    #[error(
+        "a namespace has letters and digits, begins with a capital letter, and has at most {LONGEST} characters: \
+         `{0}` doesn't"
+    )]
+    Namespace(String),
 }
 
 /// Where the plugin finds Formwork's crates.
@@ -86,40 +98,52 @@ impl Name {
         if matches!(text, "formae" | "formwork" | "pkl") {
             return Err(NameError::Taken(text.to_owned()));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self { name: text.to_owned(), namespace: text.replace('-', "").to_uppercase() })
+    }
+
+    /// The same name with another namespace than the name in capitals.
+    ///
+    /// # Errors
+    /// If a plugin can't have it.
+    pub fn with_namespace(self, namespace: &str) -> Result<Self, NameError> {
+        let begins = namespace.starts_with(|letter: char| letter.is_ascii_uppercase());
+        if !begins || namespace.len() > LONGEST || !namespace.bytes().all(|it| it.is_ascii_alphanumeric()) {
+            return Err(NameError::Namespace(namespace.to_owned()));
+        }
+        Ok(Self { namespace: namespace.to_owned(), ..self })
     }
 
     /// The name itself.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 
-    /// The namespace of its types: `MYCLOUD` for `my-cloud`.
-    pub fn namespace(&self) -> String {
-        self.0.replace('-', "").to_uppercase()
+    /// The namespace of its types: `MYCLOUD` for `my-cloud`, if nothing else was said.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
     }
 
     fn snake(&self) -> String {
-        self.0.replace('-', "_")
+        self.name.replace('-', "_")
     }
 
     fn pascal(&self) -> String {
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-        self.0.split('-').map(capital).collect()
+        self.name.split('-').map(capital).collect()
     }
 
     /// A text of the tutorial under this name.
     fn put_into(&self, text: &str) -> String {
         // The longer ones first, since the others are within them.
-        text.replace("formwork-plugin-notes", &format!("formwork-plugin-{}", self.0))
+        text.replace("formwork-plugin-notes", &format!("formwork-plugin-{}", self.name))
             .replace("formwork_plugin_notes", &format!("formwork_plugin_{}", self.snake()))
             .replace("NotesPlugin", &format!("{}Plugin", self.pascal()))
-            .replace("NOTES", &self.namespace())
+            .replace("NOTES", &self.namespace)
             .replace("module notes\n", &format!("module {}\n", self.snake()))
             .replace("pkl/notes.pkl", &format!("pkl/{}.pkl", self.snake()))
-            .replace("/notes\"", &format!("/{}\"", self.0))
-            .replace("/notes@", &format!("/{}@", self.0))
-            .replace("\"notes\"", &format!("\"{}\"", self.0))
+            .replace("/notes\"", &format!("/{}\"", self.name))
+            .replace("/notes@", &format!("/{}@", self.name))
+            .replace("\"notes\"", &format!("\"{}\"", self.name))
     }
 }
 
@@ -214,6 +238,17 @@ mod tests {
             text(&files, "Cargo.toml")
                 .contains("formwork-model = { path = \"/src/formwork/crates/model\" }\n")
         );
+    }
+
+    #[test]
+    fn a_namespace_can_be_another_than_the_name() {
+        let name = |namespace: &str| Name::parse("my-cloud").and_then(|name| name.with_namespace(namespace));
+        let files = files(&name("MyCloud").expect("it is one"), &Source::Repository);
+        assert!(text(&files, "formae-plugin.pkl").contains("namespace = \"MyCloud\""));
+        assert!(text(&files, "scenarios/notes.yaml").contains("type: MyCloud::Book::Note"));
+        for bad in ["", "my", "1A", "A-B", "A::B", &"A".repeat(41)] {
+            assert_eq!(name(bad), Err(NameError::Namespace(bad.to_owned())));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What deploys the scenarios: the use cases, over a store in memory.
 
+use crate::calls::Calls;
+use crate::served::Served;
 use async_trait::async_trait;
 use formwork_control::{
     Control, ControlError, ControlOptions, CreateFormation, Decisions, Deploy, DriftFound, ObservePolicy,
@@ -12,19 +14,12 @@ use formwork_model::{
     Catalog, Cause, InstanceKey, Json, NativeId, Object, OnFailure, OperationErrorCode, OperationStatus, Row,
     Secret, StackId, TARGET_TYPE, TypeName,
 };
-use formwork_plugin::{
-    CallContext, DeleteRequest, ProgressResult, ReadRequest, ResourcePlugin, StatusRequest,
-};
+use formwork_plugin::ResourcePlugin;
 use formwork_plugin_conformance::lifecycle::{Change, Deployed, Deployer, Drift};
-use formwork_store::{Clock as _, MemOptions, MemStore, SystemClock};
+use formwork_store::{MemOptions, MemStore, SystemClock};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-/// How long a call behind the formation's back may take, all its polls together.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// The pause between polls.
-const POLL: Duration = Duration::from_millis(200);
 /// What the formation is called.
 const NAME: &str = "scenario";
 
@@ -40,7 +35,7 @@ pub enum BenchError {
 pub struct Bench {
     control: Arc<Control>,
     principal: Principal,
-    served: Vec<(Arc<dyn ResourcePlugin>, Vec<TypeName>)>,
+    served: Served,
     state: Mutex<State>,
 }
 
@@ -79,7 +74,7 @@ impl Bench {
         };
         let project = control.create_project(&principal, NAME).await.map_err(BenchError::Control)?;
         let principal = Principal { default_project: Some(project.id), ..principal };
-        Ok(Self { control, principal, served, state: Mutex::default() })
+        Ok(Self { control, principal, served: Served(served), state: Mutex::default() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -114,11 +109,6 @@ impl Bench {
         Ok(view.resources.unwrap_or_default())
     }
 
-    fn plugin(&self, type_name: &TypeName) -> Result<Arc<dyn ResourcePlugin>, String> {
-        let serves = self.served.iter().find(|(_, types)| types.contains(type_name));
-        serves.map(|(plugin, _)| plugin.clone()).ok_or_else(|| format!("nothing serves `{type_name}`"))
-    }
-
     /// The configuration of the target that a resource names, as the template says it.
     fn target_config(&self, label: &str) -> Secret<Json> {
         let state = self.state();
@@ -127,47 +117,6 @@ impl Bench {
         let config = target.and_then(resource).and_then(|target| target.get("properties")?.get("config"));
         Secret::new(config.cloned().unwrap_or_else(|| Json::Object(serde_json::Map::new())))
     }
-
-    fn context(&self) -> CallContext {
-        let millis = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        let deadline = SystemClock.now().plus(millis);
-        CallContext::observing("bench".into(), self.principal.actor.clone(), deadline)
-    }
-
-    async fn delete(&self, label: &str, deployed: &Deployed) -> Result<(), String> {
-        let plugin = self.plugin(&deployed.type_name)?;
-        let context = self.context();
-        let request = DeleteRequest {
-            resource_type: deployed.type_name.clone(),
-            native_id: deployed.native_id.clone(),
-            target_config: self.target_config(label),
-        };
-        let mut answer = plugin.delete(&context, request).await.map_err(|error| error.to_string())?;
-        while let Some(request_id) = going_on(&answer) {
-            if SystemClock.now() >= context.deadline {
-                return Err("the delete does not end".to_owned());
-            }
-            tokio::time::sleep(POLL).await;
-            let request = StatusRequest {
-                resource_type: deployed.type_name.clone(),
-                request_id,
-                native_id: Some(deployed.native_id.clone()),
-                target_config: self.target_config(label),
-            };
-            answer = plugin.status(&context, request).await.map_err(|error| error.to_string())?;
-        }
-        match answer.error_code {
-            None | Some(OperationErrorCode::NotFound) => Ok(()),
-            Some(code) => Err(format!("{code}: {}", answer.status_message.unwrap_or_default())),
-        }
-    }
-}
-
-/// What to ask for the end of a call with, if it goes on.
-fn going_on(answer: &ProgressResult) -> Option<String> {
-    use formwork_plugin::OperationStatus::{InProgress, Pending};
-    let goes_on = matches!(answer.operation_status, InProgress | Pending);
-    answer.request_id.clone().filter(|_| goes_on)
 }
 
 fn told(error: &ControlError) -> String {
@@ -288,19 +237,17 @@ impl Deployer for Bench {
     async fn delete_outside(&self, label: &str) -> Result<(), String> {
         let deployed = self.resources().await?;
         let deployed = deployed.get(label).ok_or_else(|| format!("`{label}` has no object"))?;
-        self.delete(label, deployed).await
+        let plugin = self.served.plugin(&deployed.type_name)?;
+        let target_config = self.target_config(label);
+        let calls = Calls { plugin: &*plugin, type_name: &deployed.type_name, target_config };
+        calls.delete(&deployed.native_id).await
     }
 
     async fn exists(&self, label: &str, deployed: &Deployed) -> Result<bool, String> {
-        let request = ReadRequest {
-            resource_type: deployed.type_name.clone(),
-            native_id: deployed.native_id.clone(),
-            target_config: self.target_config(label),
-            redact_sensitive: true,
-            prior_properties: None,
-        };
-        let plugin = self.plugin(&deployed.type_name)?;
-        let read = plugin.read(&self.context(), request).await.map_err(|error| error.to_string())?;
+        let plugin = self.served.plugin(&deployed.type_name)?;
+        let target_config = self.target_config(label);
+        let calls = Calls { plugin: &*plugin, type_name: &deployed.type_name, target_config };
+        let read = calls.read(&deployed.native_id).await?;
         match read.error_code {
             None => Ok(true),
             Some(OperationErrorCode::NotFound) => Ok(false),

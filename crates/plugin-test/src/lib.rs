@@ -2,12 +2,19 @@
 //! over a store in memory.
 //!
 //! ```text
-//! scenarios (YAML, JSON) ──► Bench: control ──► the plugin
-//!                              └── plugin-conformance: what should come of each phase
+//! scenarios (YAML, JSON) ──► Trial ─┬─ contracts: each type by itself ──────► the plugin
+//!                                   └─ Bench: control, phase by phase ──────► the plugin
 //! ```
+//!
+//! What must come of each contract and each phase is `plugin-conformance`'s to say.
 
 mod bench;
+mod calls;
+mod contracts;
 mod scenarios;
+mod served;
+mod trial;
 
 pub use bench::{Bench, BenchError};
 pub use scenarios::{ScenarioError, scenarios};
+pub use trial::{Trial, TrialReport};

@@ -43,6 +43,16 @@ pub enum ScenarioError {
         /// Of which file.
         scenario: String,
     },
+    /// What a resource says of how its type is tried can't be read.
+    #[error("`metadata.contracts` of `{resource}` in `{scenario}` can't be read: {source}")]
+    Contracts {
+        /// The template.
+        scenario: String,
+        /// The resource.
+        resource: String,
+        /// Why.
+        source: serde_json::Error,
+    },
 }
 
 const VARIANTS: [&str; 2] = ["-update", "-replace"];

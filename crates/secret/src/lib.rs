@@ -7,6 +7,7 @@
 
 mod compare;
 mod digest;
+mod draw;
 mod hex;
 mod key;
 mod key_file;
@@ -19,6 +20,7 @@ mod wipe;
 
 pub use compare::{AsBytes, constant_time_eq};
 pub use digest::Digest;
+pub use draw::{Draw, SystemDraw};
 pub use hex::{HexError, hex};
 pub use key::InstanceKey;
 pub use key_file::KeyError;

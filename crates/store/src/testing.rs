@@ -137,6 +137,46 @@ impl TestPostgres {
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
+    /// The directory of its socket.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The one text that a query answers in a database.
+    ///
+    /// # Panics
+    /// If the server does not answer so.
+    pub fn ask(&self, database: &str, query: &str) -> String {
+        let address = self.address(database);
+        let ask = || Client::connect(&address, NoTls)?.query_one(query, &[])?.try_get(0);
+        let answer = thread::scope(|scope| scope.spawn(ask).join());
+        answer
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            .unwrap_or_else(|error: postgres::Error| panic!("{query}: {error:?}"))
+    }
+
+    /// Lets a role in by its password alone, where everybody else just gets in.
+    ///
+    /// # Panics
+    /// If the server's rules can't be written.
+    pub fn require_password(&self, role: &str) {
+        let path = self.directory.join("data/pg_hba.conf");
+        let rules = std::fs::read_to_string(&path).unwrap_or_default();
+        let rules = format!("local all {role} scram-sha-256\n{rules}");
+        let written = std::fs::write(&path, rules);
+        assert!(written.is_ok(), "{written:?}");
+        self.ask("postgres", "SELECT pg_reload_conf()::text");
+    }
+
+    /// Whether a role gets in with a password.
+    pub fn logs_in(&self, role: &str, password: &str) -> bool {
+        let mut config = postgres::Config::new();
+        config.host_path(&self.directory).user(role).password(password).dbname("postgres");
+        let connect = || config.connect(NoTls).is_ok();
+        thread::scope(|scope| scope.spawn(connect).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
     /// The address of a database of the server.
     pub fn address(&self, database: &str) -> String {
         format!("host='{}' user=postgres dbname='{database}'", self.directory.display())

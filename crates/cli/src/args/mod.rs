@@ -24,7 +24,7 @@ pub(crate) use pkl::{
     Assignment, ExternalReader, Pkl, PklAnalyze, PklDownload, PklEval, PklFormat, PklHost, PklImports,
     PklPackage, PklProject, PklProjects, PklReports, PklResolve, PklTest, TraceMode,
 };
-pub(crate) use plugin::{Plugin, PluginInfo, PluginList};
+pub(crate) use plugin::{Plugin, PluginInfo, PluginInit, PluginList, PluginTest, PluginVerify};
 pub(crate) use resource::{ResourceAction, ResourceCall};
 pub(crate) use spelling::kebab;
 pub(crate) use user::{AttachUserPolicies, CreateUser, Credentials, ListAuditEntries, Role, UserId};
@@ -209,7 +209,7 @@ pub(crate) enum Static {
     /// Run, stop or look at the process that serves the data directory
     #[command(subcommand)]
     Agent(Agent),
-    /// Look at the plugins of this machine
+    /// Look at the plugins of this machine; write one, and try it out
     #[command(subcommand)]
     Plugin(Plugin),
     /// Explain an error code

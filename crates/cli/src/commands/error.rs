@@ -63,9 +63,9 @@ pub(crate) enum CommandError {
     /// No page for a code.
     #[error("there is no code `{code}`")]
     UnknownCode { code: String, near: Option<String> },
-    /// No such plugin.
-    #[error("no plugin `{name}` is installed")]
-    UnknownPlugin { name: String, near: Option<String> },
+    /// A `plugin` command fails.
+    #[error(transparent)]
+    Plugin(#[from] super::plugin::PluginError),
     /// Stdout can't be written.
     #[error("cannot write the answer")]
     Output(#[from] io::Error),
@@ -121,12 +121,8 @@ impl CommandError {
             Self::Config(error) => error.hint(),
             Self::Session(error) => error.hint(),
             Self::Pkl(error) => error.hint().map(str::to_owned),
-            Self::UnknownCode { near: Some(near), .. } | Self::UnknownPlugin { near: Some(near), .. } => {
-                Some(format!("did you mean `{near}`?"))
-            }
-            Self::UnknownPlugin { near: None, .. } => {
-                Some("`formwork plugin list` lists those that are".to_owned())
-            }
+            Self::Plugin(error) => error.hint(),
+            Self::UnknownCode { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
             Self::UnknownCode { near: None, .. } => Some("`formwork explain` lists all codes".to_owned()),
             Self::NoFile { .. } => Some("`--path -` reads standard input to its end".to_owned()),
             Self::Exists { .. } => Some("`--force` overwrites it".to_owned()),

@@ -7,7 +7,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Begins to log, unless this process does already. Only what Formwork itself says is logged: nobody
 /// here has checked what a library prints of a request on its way.
-pub(super) fn install(level: LogLevel) {
+pub(crate) fn install(level: LogLevel) {
     let level = match level {
         LogLevel::Off => return,
         LogLevel::Error => LevelFilter::ERROR,

@@ -5,7 +5,7 @@ mod error;
 mod host;
 mod interrupt;
 mod lock;
-mod log;
+pub(crate) mod log;
 pub(crate) mod plugins;
 mod site;
 mod stores;

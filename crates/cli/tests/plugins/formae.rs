@@ -1,7 +1,8 @@
 //! Formae through the binary: typed Pkl against a plugin's schema, planned, applied, changed, destroyed.
 
 use super::common::Home;
-use super::{SCHEMA, effects, world};
+use crate::deployed::{effects, world};
+use crate::processes::SCHEMA;
 use formwork_plugin_conformance::FakeCloud;
 use serde_json::{Value, json};
 use std::fs;

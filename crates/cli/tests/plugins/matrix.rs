@@ -2,7 +2,7 @@
 //! bound, and another namespace that does not notice.
 
 use crate::common::{Home, text};
-use crate::write_program;
+use crate::processes::write_program;
 use formwork_plugin::{About, Operation};
 use formwork_plugin_fake_cloud::{
     CHILD, Cloud, FakeCloudProcess, GRAND_CHILD, Outcome, Pause, RESOURCE, Rule, Script, TIMEOUT_MILLIS,

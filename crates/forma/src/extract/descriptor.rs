@@ -26,6 +26,8 @@ pub struct ResourceDescriptor {
     pub member_hints: IndexMap<String, FieldHint>,
     /// The name in Pkl of each key that isn't nested.
     pub names: IndexMap<String, String>,
+    /// The keys, not nested, that must have a value and have one if none is declared.
+    pub defaults: Vec<String>,
     /// What is said of each key.
     pub descriptions: IndexMap<String, String>,
 }

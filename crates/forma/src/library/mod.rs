@@ -4,7 +4,6 @@
 
 mod call;
 mod crypto;
-mod entropy;
 mod password_hash;
 mod random;
 
@@ -16,7 +15,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use call::Call;
-use entropy::System;
+use formwork_secret::SystemDraw;
 
 /// The scheme of the functions.
 pub const SCHEME: &str = "libext";
@@ -113,8 +112,8 @@ impl ResourceReader for LibraryReader {
 
 fn run(call: &Call) -> Result<Value, CallError> {
     match (call.library.as_str(), call.function.as_str()) {
-        ("random", "id") => random::id(call, &mut System),
-        ("random", "password") => random::password(call, &mut System),
+        ("random", "id") => random::id(call, &mut SystemDraw),
+        ("random", "password") => random::password(call, &mut SystemDraw),
         ("bcrypt", "hash") => password_hash::hash(call),
         ("crypto", "keyPair") => crypto::key_pair(call),
         _ => Err(CallError::Unknown { library: call.library.clone(), function: call.function.clone() }),

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::CallError;
 use super::call::Call;
-use super::entropy::Entropy;
+use formwork_secret::Draw;
 
 const LETTERS_AND_DIGITS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const SPECIAL: &[u8] = b"!@#$%^*()_+-";
 
 /// A number with so many decimal digits.
-pub(super) fn id(call: &Call, entropy: &mut impl Entropy) -> Result<Value, CallError> {
+pub(super) fn id(call: &Call, entropy: &mut impl Draw) -> Result<Value, CallError> {
     let length = call.number("length", 1..=18, "a whole number from 1 to 18")?;
     let smallest = 10_u64.pow(u32::try_from(length - 1).expect("at most 17"));
     // A single digit may be zero; a longer number can't begin with it.
@@ -19,18 +19,13 @@ pub(super) fn id(call: &Call, entropy: &mut impl Entropy) -> Result<Value, CallE
 }
 
 /// A password with so many characters.
-pub(super) fn password(call: &Call, entropy: &mut impl Entropy) -> Result<Value, CallError> {
+pub(super) fn password(call: &Call, entropy: &mut impl Draw) -> Result<Value, CallError> {
     let length = call.number("length", 8..=1024, "a whole number from 8 to 1024")?;
     let mut alphabet = LETTERS_AND_DIGITS.to_vec();
     if call.truth("special")? {
         alphabet.extend_from_slice(SPECIAL);
     }
-    let count = u64::try_from(alphabet.len()).expect("an alphabet is small");
-    let character = |entropy: &mut _| {
-        let drawn = usize::try_from(Entropy::below(entropy, count)).expect("an alphabet is small");
-        char::from(alphabet[drawn])
-    };
-    let password: String = (0..length).map(|_| character(entropy)).collect();
+    let password: String = (0..length).map(|_| char::from(alphabet[entropy.place(alphabet.len())])).collect();
     Ok(json!({ "password": password }))
 }
 
@@ -38,12 +33,12 @@ pub(super) fn password(call: &Call, entropy: &mut impl Entropy) -> Result<Value,
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use super::super::entropy::System;
     use super::*;
+    use formwork_secret::SystemDraw;
 
     fn drawn(length: usize, special: bool) -> String {
         let uri = format!("libext:///random/password?length={length}&special={special}");
-        let answer = password(&Call::parse(&uri).unwrap(), &mut System).unwrap();
+        let answer = password(&Call::parse(&uri).unwrap(), &mut SystemDraw).unwrap();
         answer["password"].as_str().unwrap().to_owned()
     }
 
@@ -64,7 +59,7 @@ mod tests {
     fn an_id_has_its_length() {
         for length in 2..=18 {
             let call = Call::parse(&format!("libext:///random/id?length={length}")).unwrap();
-            let drawn = id(&call, &mut System).unwrap()["id"].as_u64().unwrap();
+            let drawn = id(&call, &mut SystemDraw).unwrap()["id"].as_u64().unwrap();
             assert_eq!(drawn.to_string().len(), length);
         }
     }

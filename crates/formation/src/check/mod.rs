@@ -9,7 +9,7 @@ mod properties;
 mod resources;
 mod targets;
 
-pub(crate) use properties::{Declared, Types, check_properties, is_required};
+pub(crate) use properties::{Declared, TypeInfo, Types, check_properties, is_required};
 pub(crate) use resources::{DELETION_POLICIES, LONGEST_ID, import_id};
 
 use crate::item::{Item, Name};

@@ -1,11 +1,12 @@
 //! What the names in expressions stand for while a template is checked: parameters have no value
 //! yet, and a name that stands for nothing is an error.
 
+use super::properties::Types;
 use super::{Checker, Labels};
 use crate::report::Report;
 use crate::template::Parameter;
-use crate::walk::{Meaning, Names, Spot, Value};
-use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Span, Suggest};
+use crate::walk::{Meaning, Names, Spot, Value, output_ref};
+use formwork_model::{Diagnostic, DiagnosticCode, Label, Path, Ref, Span, Suggest, TypeName};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -16,6 +17,9 @@ pub(super) struct CheckNames<'n, 's> {
     used: &'n mut [bool],
     report: &'n mut Report<'s>,
     suggest: &'n mut Suggest,
+    types: &'n mut Types<'s>,
+    /// Whether a `ref_attr` may stand here: in the properties of what a plugin makes.
+    pub(super) takes_attributes: bool,
     /// The path that messages give, whatever the depth (`formations-behaviour.md` §2.5).
     site: Path,
     /// Resources that were referred to, and where.
@@ -32,6 +36,8 @@ impl<'s> Checker<'s> {
             used: &mut self.used,
             report: &mut self.report,
             suggest: &mut self.suggest,
+            types: &mut self.types,
+            takes_attributes: false,
             site,
             edges: Vec::new(),
             parametrised: false,
@@ -59,6 +65,13 @@ impl CheckNames<'_, '_> {
         let mut diagnostic = Diagnostic::error(DiagnosticCode::UnknownReference, self.site.clone(), message);
         diagnostic.hint = hint;
         self.report.push(span, diagnostic);
+    }
+
+    fn misplaced(&mut self, spot: &Spot<'_>) {
+        let message = "`ref_attr` can only be the whole value of an output";
+        let diagnostic = Diagnostic::error(DiagnosticCode::MisplacedExpression, spot.path(), message)
+            .note("for data of this form, write { \"literal\": { \"ref_attr\": … } }");
+        self.report.push(spot.span(), diagnostic);
     }
 
     /// The span of `${name}` within the text of a `sub`, where the text shows it as it is.
@@ -151,10 +164,35 @@ impl Names for CheckNames<'_, '_> {
         self.report.push(spot.text_span(), warning.hint("write `${Name}`; for the text itself, write `$${`"));
     }
 
-    fn misplaced(&mut self, spot: &Spot<'_>) {
-        let message = "`ref_attr` can only be the whole value of an output";
-        let diagnostic = Diagnostic::error(DiagnosticCode::MisplacedExpression, spot.path(), message)
-            .note("for data of this form, write { \"literal\": { \"ref_attr\": … } }");
-        self.report.push(spot.span(), diagnostic);
+    /// An attribute of what a plugin makes, in the properties of what a plugin makes. Beyond these, seed 4 has it in
+    /// outputs alone.
+    fn attribute(&mut self, text: &str, spot: &Spot<'_>) -> Option<Ref> {
+        if !self.takes_attributes {
+            self.misplaced(spot);
+            return None;
+        }
+        let parts =
+            text.split_once('.').filter(|(name, attribute)| !name.is_empty() && !attribute.is_empty());
+        let Some((name, attribute)) = parts else {
+            let message = format!("ref_attr '{text}' must be in the form '<ResourceName>.<attribute>'");
+            let diagnostic = Diagnostic::error(DiagnosticCode::InvalidExpression, spot.path(), message);
+            self.report.push(spot.text_span(), diagnostic);
+            return None;
+        };
+        let label = self.resource(name, spot)?;
+        let type_name = self.labels.get(name)?.get("type")?.as_str()?;
+        // What is wrong with the type is told where it stands.
+        let info = self.types.get(&TypeName::from(type_name))?;
+        if info.rules.target_namespace().is_none() {
+            self.misplaced(spot);
+            return None;
+        }
+        if !info.attributes().any(|known| known == attribute) {
+            let hint = self.suggest.hint(attribute, info.attributes());
+            let message = format!("Resource '{name}' ({}) has no output '{attribute}'", info.rules.title());
+            self.unknown(spot.text_span(), message, hint);
+            return None;
+        }
+        Some(output_ref(label, attribute, info.visibility_of(attribute)))
     }
 }

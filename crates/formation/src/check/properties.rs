@@ -5,7 +5,7 @@ use crate::item::member_node;
 use crate::report::Report;
 use formwork_model::{
     Catalog, Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Kind, Path, PropertySchema, Schema, Segment,
-    SourceNode, Span, Suggest, TypeName, TypeRules, same,
+    SourceNode, Span, Suggest, TypeName, TypeRules, Visibility, same,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,6 +51,22 @@ impl TypeInfo {
         let required = required.map(|(name, _)| name.clone()).collect();
         let allowed = schema.names().collect::<Vec<_>>().join(", ");
         Self { rules, schema, required, allowed }
+    }
+
+    /// What references to its objects may name, beside their ids.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = &str> {
+        let capabilities = self.rules.capabilities();
+        let outputs = capabilities.outputs.iter().chain(&capabilities.credential_outputs);
+        let shown = self.schema.properties.iter().filter(|(_, property)| !property.hint.write_only);
+        outputs.chain(shown.map(|(name, _)| name)).map(|name| &**name)
+    }
+
+    /// Whether an attribute is a secret.
+    pub(crate) fn visibility_of(&self, attribute: &str) -> Visibility {
+        let is_credential =
+            self.rules.capabilities().credential_outputs.iter().any(|output| **output == *attribute);
+        let is_opaque = self.schema.property(attribute).is_some_and(|property| property.hint.opaque);
+        if is_credential || is_opaque { Visibility::Opaque } else { Visibility::Clear }
     }
 
     /// The title where it begins a sentence (`formations-behaviour.md` §2.6): a title of several

@@ -122,6 +122,7 @@ impl Checker<'_> {
             return (Vec::new(), false);
         }
         let mut names = self.names(labels, path.clone());
+        names.takes_attributes = info.is_some_and(|info| info.rules.target_namespace().is_some());
         let value = Walk::new(&mut names, &path).bag(declared);
         let (edges, parametrised) = (names.edges, names.parametrised);
         if let Some(info) = info {

@@ -4,9 +4,9 @@ use super::draft::{Fate, Identity};
 use super::world::{Found, World};
 use crate::change::{Bag, Member, View, hint, is_private};
 use formwork_model::{
-    Diagnostic, DiagnosticCode, Diagnostics, Digest, Expr, ExprLeaf, INPUT_DEPTH, Json, Part, Path, Planned,
-    PlannedLeaf, Ref, RefPath, ResourceDesired, Schema, Segment, Stored, StoredLeaf, Visibility, as_text,
-    depth, digest_of,
+    Diagnostic, DiagnosticCode, Diagnostics, Digest, Expr, ExprLeaf, INPUT_DEPTH, Json, Object, Part, Path,
+    Planned, PlannedLeaf, Ref, RefPath, ResourceDesired, Schema, Segment, Stored, StoredLeaf, TargetRev,
+    Visibility, as_text, depth, digest_of,
 };
 use indexmap::IndexMap;
 use std::borrow::Cow;
@@ -211,8 +211,25 @@ impl<'a> Resolver<'_, 'a> {
         match part {
             Some(View::Json(value)) => select(value.clone(), reference.json.as_ref()),
             Some(View::Digest(digest)) if reference.json.is_none() => Known::Secret(digest),
+            None if settled => self.held_by_provider(reference, object),
             _ => Known::Not,
         }
+    }
+
+    /// A secret that only the object's provider knows.
+    fn held_by_provider(&self, reference: &Ref, object: &Object) -> Known {
+        if reference.visibility != Visibility::Opaque
+            || reference.json.is_some()
+            || object.target == TargetRev::default()
+        {
+            return Known::Not;
+        }
+        let path = match &reference.path {
+            RefPath::NativeId => return Known::Not,
+            RefPath::Property(path) => path.clone(),
+            RefPath::Output(name) => Path::root().key(name.clone()),
+        };
+        Known::Secret(object.secret_mark(self.world.request.key, &path))
     }
 
     /// A property that the ledger does not hold, of a resource to which nothing happens, resolves to

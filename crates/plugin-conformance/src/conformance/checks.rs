@@ -1,7 +1,7 @@
 //! One object's life, with a check at every turn.
 
 use super::caller::{Caller, Ended};
-use super::{Case, Contract, Finding, Report, Verdict};
+use super::{Case, Contract, Report, Verdict};
 use formwork_model::{ClientToken, Json, NativeId, OperationErrorCode, same};
 use formwork_plugin::{OperationStatus, ProgressResult, ResourcePlugin};
 use std::collections::BTreeSet;
@@ -258,6 +258,7 @@ impl<'a> Life<'a> {
         declared.iter().filter(|(name, _)| !self.case.write_only.contains(name)).find_map(|(name, value)| {
             match shown.get(name) {
                 None => Some(format!("`{name}` is missing")),
+                Some(other) if self.case.unordered.contains(name) && same_elements(value, other) => None,
                 Some(other) if !same(value, other) => Some(format!("`{name}` is {other}, not {value}")),
                 Some(_) => None,
             }
@@ -298,10 +299,31 @@ impl<'a> Life<'a> {
     }
 
     fn note(&mut self, contract: Contract, verdict: Verdict) {
-        let finding = Finding { type_name: self.case.type_name.clone(), contract, verdict };
-        // Several calls of one case go on; that they end is one finding.
-        if !self.report.findings.contains(&finding) {
-            self.report.findings.push(finding);
-        }
+        self.report.note(self.case.type_name.clone(), contract, verdict);
+    }
+}
+
+/// Whether two arrays have the same elements, in any order.
+fn same_elements(one: &Json, other: &Json) -> bool {
+    let (Some(one), Some(other)) = (one.as_array(), other.as_array()) else { return false };
+    let mut left: Vec<&Json> = other.iter().collect();
+    let taken = |wanted: &Json| {
+        let place = left.iter().position(|it| same(wanted, it));
+        place.map(|place| left.swap_remove(place)).is_some()
+    };
+    one.len() == other.len() && one.iter().all(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::same_elements;
+    use serde_json::json;
+
+    #[test]
+    fn elements_are_the_same_in_any_order_and_as_often() {
+        assert!(same_elements(&json!(["a", 1, 1.0]), &json!([1, "a", 1])));
+        assert!(!same_elements(&json!(["a", "a", "b"]), &json!(["a", "b", "b"])));
+        assert!(!same_elements(&json!(["a"]), &json!(["a", "a"])));
+        assert!(!same_elements(&json!("a"), &json!("a")));
     }
 }

@@ -33,6 +33,8 @@ pub struct Case {
     pub siblings: Vec<Json>,
     /// Properties that are never read back.
     pub write_only: Vec<String>,
+    /// Properties whose elements have no order.
+    pub unordered: Vec<String>,
     /// A property that takes any text, to try long and strange ones with.
     pub text: Option<String>,
     /// What a list is told of the parent of the objects.
@@ -55,6 +57,7 @@ impl Case {
             update: None,
             siblings: Vec::new(),
             write_only: Vec::new(),
+            unordered: Vec::new(),
             text: None,
             list_parameters: BTreeMap::new(),
             tokens: false,
@@ -81,6 +84,13 @@ impl Case {
     #[must_use]
     pub fn write_only(mut self, properties: &[&str]) -> Self {
         self.write_only = properties.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// Takes the elements of these properties in any order.
+    #[must_use]
+    pub fn unordered(mut self, properties: &[&str]) -> Self {
+        self.unordered = properties.iter().map(|name| (*name).to_owned()).collect();
         self
     }
 
@@ -124,8 +134,16 @@ impl Case {
 /// Tries a plugin out.
 pub async fn run(plugin: &dyn ResourcePlugin, cases: &[Case]) -> Report {
     let mut report = Report::default();
-    for (number, case) in cases.iter().enumerate() {
-        Life::new(plugin, case, number, &mut report).live().await;
+    for case in cases {
+        run_one(plugin, case, &mut report).await;
     }
     report
+}
+
+/// Tries one type out. What is found stands in the report as soon as it is found, so that it is there also if nobody
+/// waits for the end.
+pub async fn run_one(plugin: &dyn ResourcePlugin, case: &Case, report: &mut Report) {
+    let number = report.begun;
+    report.begun += 1;
+    Life::new(plugin, case, number, report).live().await;
 }

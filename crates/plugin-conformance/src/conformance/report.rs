@@ -1,11 +1,13 @@
 //! What the suite found.
 
 use formwork_model::TypeName;
+use serde::Serialize;
 use std::fmt;
 
 /// What a plugin must keep. Up to [`UpdateOfNothingFails`](Self::UpdateOfNothingFails) each is a sentence
 /// of seed 3; the others follow from it, or are ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Contract {
     /// A create succeeds with a native id and the object's properties.
     CreateAnswers,
@@ -107,9 +109,19 @@ pub enum Verdict {
 pub struct Report {
     /// The findings.
     pub findings: Vec<Finding>,
+    /// How many cases were begun.
+    pub(super) begun: usize,
 }
 
 impl Report {
+    /// Adds what became of a contract. Several calls of one case go on; that they end is one finding.
+    pub fn note(&mut self, type_name: TypeName, contract: Contract, verdict: Verdict) {
+        let finding = Finding { type_name, contract, verdict };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
     /// Whether no contract was broken.
     pub fn is_conformant(&self) -> bool {
         self.broken().next().is_none()

@@ -97,5 +97,12 @@ pub trait Deployer: Send + Sync {
 
 /// Takes a scenario through all phases, and deletes what it made.
 pub async fn run(deployer: &dyn Deployer, scenario: &Scenario) -> ScenarioReport {
-    phases::Course::new(deployer, scenario).run().await
+    let mut report = ScenarioReport::new(scenario);
+    run_into(deployer, scenario, &mut report).await;
+    report
+}
+
+/// The same, with each phase in the report as soon as it is over, so that it is there also if nobody waits for the end.
+pub async fn run_into(deployer: &dyn Deployer, scenario: &Scenario, report: &mut ScenarioReport) {
+    phases::Course::new(deployer, scenario, report).run().await;
 }

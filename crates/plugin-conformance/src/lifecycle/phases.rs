@@ -23,7 +23,7 @@ impl From<Result<(), String>> for Outcome {
 pub(super) struct Course<'a> {
     deployer: &'a dyn Deployer,
     scenario: &'a Scenario,
-    report: ScenarioReport,
+    report: &'a mut ScenarioReport,
     /// Whether objects show what is declared: if not, that is told once.
     shows: bool,
     /// Whether what stands stays as it is: if not, that is told once.
@@ -31,12 +31,15 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub(super) fn new(deployer: &'a dyn Deployer, scenario: &'a Scenario) -> Self {
-        let report = ScenarioReport { name: scenario.name.clone(), findings: Vec::new() };
+    pub(super) fn new(
+        deployer: &'a dyn Deployer,
+        scenario: &'a Scenario,
+        report: &'a mut ScenarioReport,
+    ) -> Self {
         Self { deployer, scenario, report, shows: true, rests: true }
     }
 
-    pub(super) async fn run(mut self) -> ScenarioReport {
+    pub(super) async fn run(mut self) {
         let create = &self.scenario.create;
         let created = Outcome::from(self.deployer.deploy(create).await);
         let stands = matches!(created, Outcome::Kept);
@@ -67,7 +70,6 @@ impl<'a> Course<'a> {
             }
         }
         self.report.findings.sort_by_key(|finding| finding.phase);
-        self.report
     }
 
     /// That each declared resource has an object with the declared properties.

@@ -1,10 +1,13 @@
 //! What became of each phase.
 
+use super::Scenario;
 use crate::conformance::Verdict;
+use serde::Serialize;
 use std::fmt;
 
 /// A phase of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The template is deployed.
     Create,
@@ -75,6 +78,11 @@ pub struct ScenarioReport {
 }
 
 impl ScenarioReport {
+    /// A report without findings.
+    pub fn new(scenario: &Scenario) -> Self {
+        Self { name: scenario.name.clone(), findings: Vec::new() }
+    }
+
     /// Whether no phase is broken.
     pub fn is_conformant(&self) -> bool {
         self.broken().next().is_none()

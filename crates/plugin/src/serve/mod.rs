@@ -1,16 +1,29 @@
 //! Being a plugin's process: what the author's `main` calls.
 //!
 //! ```no_run
-//! # use formwork_plugin::{CallContext, CreateRequest, DeleteRequest, PluginError, ProgressResult, ReadRequest};
-//! # use formwork_plugin::{ReadResult, ResourcePlugin, UpdateRequest};
+//! # use formwork_plugin::{
+//! #     CallContext, CreateRequest, DeleteRequest, Operation, OperationErrorCode, PluginError, ProgressResult, ReadRequest,
+//! #     ReadResult, ResourcePlugin, UpdateRequest,
+//! # };
 //! # struct MyPlugin;
+//! # fn full(operation: Operation) -> Result<ProgressResult, PluginError> {
+//! #     Ok(ProgressResult::failure(operation, OperationErrorCode::InvalidRequest, "there is no room for anything"))
+//! # }
 //! # #[async_trait::async_trait]
 //! # impl ResourcePlugin for MyPlugin {
 //! #     fn namespace(&self) -> &str { "MINE" }
-//! #     async fn create(&self, _: &CallContext, _: CreateRequest) -> Result<ProgressResult, PluginError> { todo!() }
-//! #     async fn read(&self, _: &CallContext, _: ReadRequest) -> Result<ReadResult, PluginError> { todo!() }
-//! #     async fn update(&self, _: &CallContext, _: UpdateRequest) -> Result<ProgressResult, PluginError> { todo!() }
-//! #     async fn delete(&self, _: &CallContext, _: DeleteRequest) -> Result<ProgressResult, PluginError> { todo!() }
+//! #     async fn create(&self, _: &CallContext, _: CreateRequest) -> Result<ProgressResult, PluginError> {
+//! #         full(Operation::Create)
+//! #     }
+//! #     async fn read(&self, _: &CallContext, request: ReadRequest) -> Result<ReadResult, PluginError> {
+//! #         Ok(ReadResult::absent(request.resource_type, request.native_id))
+//! #     }
+//! #     async fn update(&self, _: &CallContext, _: UpdateRequest) -> Result<ProgressResult, PluginError> {
+//! #         full(Operation::Update)
+//! #     }
+//! #     async fn delete(&self, _: &CallContext, request: DeleteRequest) -> Result<ProgressResult, PluginError> {
+//! #         Ok(ProgressResult::deleted(request.native_id))
+//! #     }
 //! # }
 //! fn main() -> std::process::ExitCode {
 //!     formwork_plugin::run(formwork_plugin::about!(), MyPlugin)
@@ -129,8 +142,12 @@ pub async fn serve_as(about: About, plugin: impl ResourcePlugin) -> Result<(), S
     }
 }
 
-/// The whole `main` of a plugin: serves it on threads of its own, and says on standard error why it can't.
+/// The whole `main` of a plugin: serves it on threads of its own, and says on standard error why it can't. What the plugin
+/// says with `tracing` goes there, too, a line each that begins with its level, unless it has its own subscriber.
 pub fn run(about: About, plugin: impl ResourcePlugin) -> ExitCode {
+    let lines = tracing_subscriber::fmt().without_time().with_ansi(false).with_writer(std::io::stderr);
+    // One that the author chose stays.
+    let _ = lines.try_init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let served = match runtime {
         Ok(runtime) => {

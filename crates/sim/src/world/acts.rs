@@ -174,6 +174,8 @@ fn filled(properties: &Stored, fills: &[SecretFill], secrets: &SecretSlots) -> J
                     .iter()
                     .map(|piece| match piece {
                         SecretPiece::Text(text) => text.clone(),
+                        // The simulated types answer no secrets.
+                        SecretPiece::Output(_) => String::new(),
                         SecretPiece::Slot(slot) => {
                             secrets.get(slot).map(|secret| as_text(secret.expose())).unwrap_or_default()
                         }

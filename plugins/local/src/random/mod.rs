@@ -1,6 +1,5 @@
 //! Values by chance: drawn once by the system's generator, and kept.
 
-mod draw;
 mod id;
 mod password;
 

@@ -1,12 +1,12 @@
 //! `LOCAL::Random::Password`.
 
-use super::draw::{Source, System};
 use crate::fault::Fault;
 use crate::fields::{self, Extent, Fields, flag, text, whole};
 use crate::kept::{Made, Maker, keepers};
 use crate::local_type::Site;
 use formwork_model::{Json, Secret};
 use formwork_plugin::PropertyProblem;
+use formwork_secret::{Draw, SystemDraw};
 use serde_json::Map;
 
 /// The most letters.
@@ -91,10 +91,11 @@ fn special_characters(value: &Json) -> Result<String, String> {
 
 /// Draws a password. All that keep the minimums are as likely: what does not is thrown away. Where that
 /// would go on for long, letters of each kind are drawn first, then the rest, then their order.
-fn draw(declared: &Declared, source: &mut impl Source) -> Secret<String> {
+fn draw(declared: &Declared, source: &mut impl Draw) -> Secret<String> {
     let all: Vec<char> = declared.kinds.iter().flat_map(|kind| &kind.letters).copied().collect();
     for _ in 0..DRAWS {
-        let drawn = Secret::new((0..declared.length).map(|_| source.pick(&all)).collect::<String>());
+        let drawn =
+            Secret::new((0..declared.length).map(|_| all[source.place(all.len())]).collect::<String>());
         let keeps = |kind: &Kind| {
             drawn.expose().chars().filter(|letter| kind.letters.contains(letter)).count() >= kind.least
         };
@@ -104,10 +105,10 @@ fn draw(declared: &Declared, source: &mut impl Source) -> Secret<String> {
     }
     let mut letters = Vec::with_capacity(declared.length);
     for kind in &declared.kinds {
-        letters.extend((0..kind.least).map(|_| source.pick(&kind.letters)));
+        letters.extend((0..kind.least).map(|_| kind.letters[source.place(kind.letters.len())]));
     }
     while letters.len() < declared.length {
-        letters.push(source.pick(&all));
+        letters.push(all[source.place(all.len())]);
     }
     source.shuffle(&mut letters);
     let drawn = Secret::new(letters.iter().collect());
@@ -129,7 +130,7 @@ impl Maker for PasswordMaker {
 
     fn make(&self, _: &Site, properties: &Json) -> Result<Made, Fault> {
         let declared = fields::read("a password", properties, declared)?;
-        let value = draw(&declared, &mut System);
+        let value = draw(&declared, &mut SystemDraw);
         let mut secrets = Map::new();
         secrets.insert("value".to_owned(), value.expose().as_str().into());
         Ok(Made { outputs: declared.defaults, secrets })
@@ -144,7 +145,7 @@ mod tests {
 
     fn drawn(properties: &Json) -> String {
         let declared = fields::read("a password", properties, declared).unwrap();
-        draw(&declared, &mut System).into_exposed()
+        draw(&declared, &mut SystemDraw).into_exposed()
     }
 
     fn refused(properties: &Json) -> String {

@@ -1,28 +1,38 @@
-//! `plugin`: what is installed on this machine, as the agent that runs here would use it.
+//! `plugin list` and `plugin info`: what is installed on this machine, as the agent that runs here would use it.
 
-use super::CommandError;
-use crate::args::{Plugin as Command, PluginInfo, PluginList};
+use super::PluginError;
+use crate::args::{PluginInfo, PluginList};
+use crate::commands::CommandError;
 use crate::exit::Exit;
 use crate::session::plugins;
 use crate::ui::{json, text};
 use formwork_config::{DataDir, Environment};
 use formwork_model::{Json, Suggest, TypeRules as _};
-use formwork_plugin_host::{Plugin, PluginTypeRules};
+use formwork_plugin_host::{Plugin, PluginTypeRules, Plugins};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-pub(crate) async fn run(command: Command) -> Result<Exit, CommandError> {
+async fn installed() -> Result<Arc<Plugins>, CommandError> {
     let data_dir = DataDir::locate(&Environment::from_process())?;
-    let plugins = plugins::load(&data_dir).await?;
-    let outcome = match command {
-        Command::List(arguments) => list(plugins.all(), &arguments),
-        Command::Info(arguments) => info(plugins.all(), &arguments),
-    };
+    Ok(plugins::load(&data_dir).await?)
+}
+
+pub(super) async fn list(arguments: &PluginList) -> Result<Exit, CommandError> {
+    let plugins = installed().await?;
+    let outcome = print_list(plugins.all(), arguments);
     plugins.stop().await;
     outcome
 }
 
-fn list(plugins: &[Plugin], arguments: &PluginList) -> Result<Exit, CommandError> {
+pub(super) async fn info(arguments: &PluginInfo) -> Result<Exit, CommandError> {
+    let plugins = installed().await?;
+    let outcome = print_info(plugins.all(), arguments);
+    plugins.stop().await;
+    outcome
+}
+
+fn print_list(plugins: &[Plugin], arguments: &PluginList) -> Result<Exit, CommandError> {
     if arguments.json {
         let summaries: Vec<Json> = plugins.iter().map(summary).collect();
         json::print(&Json::from(summaries))?;
@@ -46,11 +56,11 @@ fn list(plugins: &[Plugin], arguments: &PluginList) -> Result<Exit, CommandError
     Ok(Exit::Done)
 }
 
-fn info(plugins: &[Plugin], arguments: &PluginInfo) -> Result<Exit, CommandError> {
+fn print_info(plugins: &[Plugin], arguments: &PluginInfo) -> Result<Exit, CommandError> {
     let Some(plugin) = plugins.iter().find(|plugin| plugin.name == arguments.name) else {
         let names = plugins.iter().map(|plugin| plugin.name.as_str());
         let near = Suggest::default().nearest(&arguments.name, names).map(str::to_owned);
-        return Err(CommandError::UnknownPlugin { name: arguments.name.clone(), near });
+        return Err(PluginError::Unknown { name: arguments.name.clone(), near }.into());
     };
     if arguments.json {
         json::print(&detail(plugin))?;
