@@ -167,6 +167,22 @@ fn a_forma_refers_to_resources_of_other_stacks() {
 }
 
 #[test]
+fn a_target_is_not_made_another_one_in_place() {
+    let (home, cloud) = project();
+    let first = forma(&bucket("one", "size = 1"));
+    home.write("main.pkl", &first);
+    apply(&home, &[]).ok();
+    home.write("main.pkl", first.replace("region = \"here\"", "region = \"there\""));
+    let refused = apply(&home, &[]).exits(1);
+    assert!(
+        refused.stderr.contains("immutable-property") && refused.stderr.contains("`region`"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(effects(&cloud), 1);
+}
+
+#[test]
 fn a_secret_is_shown_nowhere() {
     let (home, _cloud) = project();
     let secret = "password = formae.value(\"canary-password\").opaque";

@@ -8,6 +8,7 @@ mod destroy;
 mod inventory;
 mod ready;
 mod stacks;
+mod targets;
 
 /// Stacks, as resource names spell their type.
 pub(crate) const SRN_TYPE: &str = "stack";

@@ -106,6 +106,7 @@ impl Control {
         let mut desired = desired(&request.forma, &desiring);
         let stacks = self.known_stacks(&desired).await?;
         Self::demand_stacks(request, &stacks)?;
+        self.demand_same_targets(&request.forma, &self.reader.rows(&target_stack(project)).await?)?;
         let (mut rows, known) = self.rows_for(&desired).await?;
         let observed = self.observe(p, project, &own_rows(&desired, &rows), &rows).await?;
         let mut planning = self.forma_plan(&desired, &rows, &known, &observed)?;
