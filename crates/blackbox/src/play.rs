@@ -293,10 +293,10 @@ impl<'w, 's> Play<'w, 's> {
         };
         let fair = self.is_fair(stack, interruption)?;
         let ran = self.carry_out(stack, &["delete-formation".to_owned(), id], interruption)?;
+        let stderr = ran.stderr.clone();
         self.settle_formation(stack, &Ran { stdout: String::new(), ..ran }, interruption)?;
-        let stderr = &self.world.trace.last().cloned().unwrap_or_default();
         let stands = self.stacks.get(&stack).is_some_and(|stack| stack.formation.is_some());
-        if fair && stands && unknown(stderr).is_empty() && !stderr.contains("too early") {
+        if fair && stands && unknown(&stderr).is_empty() && !stderr.contains("too early") {
             return Err(Violation::new(
                 "INV-12",
                 format!("nothing is wrong, and a teardown fails: {stderr}"),

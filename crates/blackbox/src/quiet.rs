@@ -4,7 +4,7 @@ use crate::person::unknown;
 use crate::violation::Violation;
 use crate::world::World;
 use formwork_model::{Json, NativeId};
-use formwork_plugin_fake_cloud::{Event, Line, State};
+use formwork_plugin_fake_cloud::{Caller, Event, Line, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A formation, as commands show it.
@@ -131,27 +131,36 @@ fn is_reported(
     })
 }
 
-/// The objects that somebody took away.
+/// The objects that are gone and that nobody was told of: somebody took them away, or the call that did said that it
+/// failed, or nothing.
 pub(crate) fn removed(lines: &[Line]) -> BTreeSet<NativeId> {
+    let told = told(lines);
     let removed = lines.iter().filter_map(|line| match &line.event {
-        Event::Deleted { native_id, caller, .. } if caller.row.is_none() => Some(native_id.clone()),
+        Event::Deleted { native_id, caller, .. } if caller.row.is_none() || !told.contains(&line.call) => {
+            Some(native_id.clone())
+        }
         _ => None,
     });
     removed.collect()
 }
 
+/// The calls that were answered with success.
+fn told(lines: &[Line]) -> BTreeSet<u64> {
+    let told = lines.iter().filter(|line| matches!(line.event, Event::Answered { code: None }));
+    told.map(|line| line.call).collect()
+}
+
 /// The objects that may rightly be found to differ: changed out of band, or by a call that nobody knows the outcome of.
-fn may_differ(lines: &[Line]) -> BTreeSet<NativeId> {
-    let answered: BTreeSet<u64> = lines
-        .iter()
-        .filter(|line| matches!(line.event, Event::Answered { code: None }))
-        .map(|line| line.call)
-        .collect();
+fn may_differ(lines: &[Line], killed: &BTreeSet<String>) -> BTreeSet<NativeId> {
+    let answered = told(lines);
+    // Who asked may have been gone by then.
+    let was_killed =
+        |caller: &Caller| caller.operation.as_ref().is_some_and(|operation| killed.contains(operation));
     let mut differ = BTreeSet::new();
     for line in lines {
         match &line.event {
-            Event::Created { native_id, .. } | Event::Updated { native_id, .. }
-                if answered.contains(&line.call) =>
+            Event::Created { native_id, caller, .. } | Event::Updated { native_id, caller, .. }
+                if answered.contains(&line.call) && !was_killed(caller) =>
             {
                 differ.remove(native_id);
             }
@@ -191,8 +200,9 @@ pub(crate) fn edited(lines: &[Line]) -> BTreeSet<NativeId> {
 /// Asks for drift, and compares it with what was done behind Formwork's back.
 pub(crate) fn drift(world: &mut World<'_>, formation: &Formation) -> Result<Vec<Violation>, Violation> {
     let report = world.json(&["drift", &formation.id])?;
+    let killed = world.killed.clone();
     let (state, lines) = world.look()?;
-    let (may_differ, edited) = (may_differ(lines), edited(lines));
+    let (may_differ, edited) = (may_differ(lines, &killed), edited(lines));
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
     for one in report["resources"].as_array().into_iter().flatten() {

@@ -57,6 +57,8 @@ pub(crate) struct World<'s> {
     commands: usize,
     /// What was done, for people.
     pub(crate) trace: Vec<String>,
+    /// The operations during which somebody was killed.
+    pub(crate) killed: BTreeSet<String>,
 }
 
 impl<'s> World<'s> {
@@ -66,7 +68,17 @@ impl<'s> World<'s> {
         fs::create_dir(&place).map_err(Violation::stuck)?;
         let cloud = Cloud::open(&place).map_err(Violation::stuck)?;
         let canary = format!("canary-{seed:016x}");
-        Ok(Self { stage, home, cloud, canary, has_agent, agent: None, commands: 0, trace: Vec::new() })
+        Ok(Self {
+            stage,
+            home,
+            cloud,
+            canary,
+            has_agent,
+            agent: None,
+            commands: 0,
+            trace: Vec::new(),
+            killed: BTreeSet::new(),
+        })
     }
 
     pub(crate) fn cloud_directory(&self) -> String {
@@ -170,6 +182,8 @@ impl<'s> World<'s> {
     /// SIGKILL of whoever carries a command out; where there is an agent, another takes its place.
     pub(crate) fn kill_server(&mut self, started: &mut Started) -> Result<(), Violation> {
         self.trace.push("! SIGKILL of the server".to_owned());
+        let last = self.look()?.1.iter().rev().find_map(|line| line.event.operation().map(str::to_owned));
+        self.killed.extend(last);
         match self.agent.take() {
             Some(mut agent) => {
                 agent.kill().and_then(|()| agent.wait()).map_err(Violation::stuck)?;

@@ -171,6 +171,15 @@ pub enum Event {
 }
 
 impl Event {
+    /// The operation that it belongs to, as the caller says.
+    pub fn operation(&self) -> Option<&str> {
+        let caller = match self {
+            Self::Received { caller, .. } | Self::Accepted { caller, .. } => Some(caller),
+            _ => self.effect_for(),
+        };
+        caller.and_then(|caller| caller.operation.as_deref())
+    }
+
     /// On whose behalf an object came, changed or went; `None` for everything else.
     pub fn effect_for(&self) -> Option<&Caller> {
         match self {
