@@ -1,8 +1,7 @@
 //! A plugin's types as the rest of the program knows types: its schema's descriptors as [`Schema`]s.
 //!
-//! A descriptor says more than a [`Schema`] has room for: the hints of nested keys and of the members of mappings,
-//! the identifier, whether a type is extracted or portable. Those stay in the descriptor, which is kept beside the
-//! schema ([`PluginTypeRules::descriptor`]).
+//! A descriptor says more than a [`Schema`] has room for: the identifier, whether a type is extracted or portable.
+//! That stays in the descriptor, which is kept beside the schema ([`PluginTypeRules::descriptor`]).
 
 use formwork_forma::extract::{FieldHint as Described, ParentMapping, ResourceDescriptor};
 use formwork_model::{
@@ -131,17 +130,17 @@ fn hint(described: &Described) -> FieldHint {
     }
 }
 
-/// How a collection compares. An entity set without a field that tells its entities apart is a set of values.
+/// How a collection compares: unordered where nothing is said. An entity set without a field that tells its entities apart is a set of values.
 fn update_method(described: &Described) -> UpdateMethod {
     match described.update_method.as_str() {
-        "Set" => UpdateMethod::Set,
+        "Array" => UpdateMethod::Array,
         "EntitySet" if described.index_field.is_empty() => UpdateMethod::Set,
         "EntitySet" => {
             let keys = described.index_field.split('.').map(|key| Segment::Key(key.into()));
             UpdateMethod::EntitySet(IndexBy(keys.collect::<Path>()))
         }
         "Atomic" => UpdateMethod::Atomic,
-        _ => UpdateMethod::Array,
+        _ => UpdateMethod::Set,
     }
 }
 
@@ -151,5 +150,68 @@ fn edge_kind(described: &Described) -> EdgeKind {
         "runtimeDependency" => EdgeKind::RuntimeDependency,
         _ if described.attaches_to => EdgeKind::AttachesTo,
         _ => EdgeKind::Dependency,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// A descriptor with these fields and hints; each hint says only what differs.
+    fn descriptor(fields: Value, hints: Value, member_hints: Value) -> ResourceDescriptor {
+        let names: Value = (fields.as_array().into_iter().flatten().filter_map(Value::as_str))
+            .filter(|field| !field.contains('.'))
+            .map(|field| (field.to_owned(), json!(field.to_lowercase())))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let described = json!({
+            "Type": "T::Test::Thing", "Module": "thing.pkl", "Class": "Thing",
+            "Schema": {
+                "Identifier": "Name", "Fields": fields, "Hints": filled(hints), "Discoverable": true,
+                "Extractable": true, "Portable": false, "Parent": "", "ParentMappings": [],
+            },
+            "MemberHints": filled(member_hints), "Names": names, "Descriptions": {},
+        });
+        serde_json::from_value(described).expect("the descriptor is sound")
+    }
+
+    fn filled(mut hints: Value) -> Value {
+        for hint in hints.as_object_mut().into_iter().flat_map(|hints| hints.values_mut()) {
+            let mut whole = json!({
+                "CreateOnly": false, "WriteOnly": false, "Required": false, "RequiredOnCreate": false,
+                "RequiredOnUpdate": false, "HasProviderDefault": false, "Opaque": false, "AttachesTo": false,
+                "EdgeKind": "default", "IndexField": "", "UpdateMethod": "", "Format": "",
+            });
+            for (name, value) in hint.as_object().into_iter().flatten() {
+                whole[name] = value.clone();
+            }
+            *hint = whole;
+        }
+        hints
+    }
+
+    #[test]
+    fn a_collection_of_which_nothing_is_said_is_unordered() {
+        let described = descriptor(
+            json!(["Plain", "Ordered", "Set", "Keyed", "Unkeyed", "Whole"]),
+            json!({
+                "Plain": {},
+                "Ordered": {"UpdateMethod": "Array"},
+                "Set": {"UpdateMethod": "Set"},
+                "Keyed": {"UpdateMethod": "EntitySet", "IndexField": "a.b"},
+                "Unkeyed": {"UpdateMethod": "EntitySet"},
+                "Whole": {"UpdateMethod": "Atomic"},
+            }),
+            json!({}),
+        );
+        let found = schema(&described);
+        let method = |name: &str| &found.property(name).expect("it is a property").hint.update_method;
+        assert_eq!(*method("Plain"), UpdateMethod::Set);
+        assert_eq!(*method("Ordered"), UpdateMethod::Array);
+        assert_eq!(*method("Set"), UpdateMethod::Set);
+        assert_eq!(*method("Keyed"), UpdateMethod::EntitySet(IndexBy(Path::of(["a", "b"]))));
+        assert_eq!(*method("Unkeyed"), UpdateMethod::Set);
+        assert_eq!(*method("Whole"), UpdateMethod::Atomic);
     }
 }
