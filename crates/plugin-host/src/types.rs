@@ -5,9 +5,10 @@
 
 use formwork_forma::extract::{FieldHint as Described, ParentMapping, ResourceDescriptor};
 use formwork_model::{
-    Discovery, EdgeKind, FieldHint, IndexBy, Kind, ListParameter, Parent, Path, PropertySchema, Schema,
-    Segment, TypeCapabilities, TypeName, TypeRules, UpdateMethod,
+    Discovery, EdgeKind, FieldHint, IndexBy, Kind, ListParameter, NestedHints, NestedKey, Parent, Path,
+    PropertySchema, Schema, Segment, TypeCapabilities, TypeName, TypeRules, UpdateMethod,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The rules of one type that a plugin serves.
@@ -17,6 +18,7 @@ pub struct PluginTypeRules {
     capabilities: TypeCapabilities,
     descriptor: Option<Arc<ResourceDescriptor>>,
     discovery: Option<Discovery>,
+    parent: Option<Parent>,
     unavailable: Option<String>,
 }
 
@@ -27,8 +29,9 @@ impl PluginTypeRules {
         unavailable: Option<String>,
     ) -> Self {
         let schema = Arc::new(schema(&descriptor));
-        let discovery = discovery(&descriptor);
-        Self { schema, capabilities, descriptor: Some(descriptor), discovery, unavailable }
+        let parent = parent(&descriptor);
+        let discovery = descriptor.schema.discoverable.then(|| Discovery { parent: parent.clone() });
+        Self { schema, capabilities, descriptor: Some(descriptor), discovery, parent, unavailable }
     }
 
     /// A type of which nothing is known but why.
@@ -39,6 +42,7 @@ impl PluginTypeRules {
             capabilities: TypeCapabilities::of_plugin(),
             descriptor: None,
             discovery: None,
+            parent: None,
             unavailable: Some(why),
         }
     }
@@ -50,6 +54,7 @@ impl PluginTypeRules {
             capabilities: self.capabilities.clone(),
             descriptor: self.descriptor.clone(),
             discovery: self.discovery.clone(),
+            parent: self.parent.clone(),
             unavailable: Some(why),
         }
     }
@@ -78,6 +83,11 @@ impl TypeRules for PluginTypeRules {
         self.discovery.as_ref()
     }
 
+    /// Known of types that are not discovered as well.
+    fn parent(&self) -> Option<&Parent> {
+        self.parent.as_ref()
+    }
+
     fn unavailable(&self) -> Option<&str> {
         self.unavailable.as_deref()
     }
@@ -86,11 +96,14 @@ impl TypeRules for PluginTypeRules {
 /// The properties of a type: those that can be set and are not nested in another.
 fn schema(descriptor: &ResourceDescriptor) -> Schema {
     let top = |key: &&String| descriptor.names.contains_key(*key);
+    let mut nested = nested(descriptor);
     let property = |key: &String| {
         let doc = descriptor.descriptions.get(key).map_or("", String::as_str);
-        let hint = descriptor.schema.hints.get(key).map(hint).unwrap_or_default();
+        let plain = || NestedKey::plain().hint.clone();
+        let hint = descriptor.schema.hints.get(key).map_or_else(plain, hint);
         // The Pkl type of a property is checked where the forma is evaluated; descriptors don't say it.
-        (Arc::from(key.as_str()), PropertySchema { hint, ..PropertySchema::new(Kind::Any, doc) })
+        let within = Some(Box::new(nested.remove(key.as_str()).unwrap_or_default()));
+        (Arc::from(key.as_str()), PropertySchema { hint, within, ..PropertySchema::new(Kind::Any, doc) })
     };
     Schema {
         type_name: descriptor.type_name.as_str().into(),
@@ -99,13 +112,23 @@ fn schema(descriptor: &ResourceDescriptor) -> Schema {
     }
 }
 
-fn discovery(descriptor: &ResourceDescriptor) -> Option<Discovery> {
+/// The hints of what is within each property.
+fn nested(descriptor: &ResourceDescriptor) -> BTreeMap<&str, NestedHints> {
+    let mut nested: BTreeMap<&str, NestedHints> = BTreeMap::default();
+    for (key, described) in descriptor.schema.hints.iter().chain(&descriptor.member_hints) {
+        if let Some((property, rest)) = key.split_once('.') {
+            nested.entry(property).or_default().insert(rest.split('.'), hint(described));
+        }
+    }
+    nested
+}
+
+fn parent(descriptor: &ResourceDescriptor) -> Option<Parent> {
     let schema = &descriptor.schema;
-    let parent = || Parent {
+    (!schema.parent.is_empty()).then(|| Parent {
         type_name: schema.parent.as_str().into(),
         list_parameters: schema.parent_mappings.iter().map(list_parameter).collect(),
-    };
-    schema.discoverable.then(|| Discovery { parent: (!schema.parent.is_empty()).then(parent) })
+    })
 }
 
 fn list_parameter(mapping: &ParentMapping) -> ListParameter {
@@ -213,5 +236,25 @@ mod tests {
         assert_eq!(*method("Keyed"), UpdateMethod::EntitySet(IndexBy(Path::of(["a", "b"]))));
         assert_eq!(*method("Unkeyed"), UpdateMethod::Set);
         assert_eq!(*method("Whole"), UpdateMethod::Atomic);
+    }
+
+    #[test]
+    fn nested_hints_are_found_by_their_names_and_those_of_mappings_under_any_key() {
+        let described = descriptor(
+            json!(["Rules", "Rules.Status", "Rules.Ports", "Zones"]),
+            json!({
+                "Rules": {}, "Rules.Status": {"CreateOnly": true}, "Rules.Ports": {"UpdateMethod": "Array"},
+                "Zones": {},
+            }),
+            json!({"Zones.*": {"HasProviderDefault": true}, "Zones.*.Key": {"WriteOnly": true}}),
+        );
+        let found = schema(&described);
+        let within = |name: &str| found.property(name).and_then(|property| property.within.as_deref());
+        let rules = within("Rules").expect("it has hints within");
+        assert!(rules.key("Status").hint.create_only);
+        assert_eq!(rules.key("Ports").hint.update_method, UpdateMethod::Array);
+        assert_eq!(rules.key("Other"), NestedKey::plain());
+        let zone = within("Zones").expect("it has hints within").key("eu");
+        assert!(zone.hint.has_provider_default && zone.within.key("Key").hint.write_only);
     }
 }

@@ -5,7 +5,7 @@ use super::draft::{CleanupDraft, Draft, Fate, Identity, blank};
 use super::inputs::Binder;
 use super::resolve::{Keeping, Resolver};
 use super::world::{Node, Seen, is_tombstone};
-use crate::change::{Bag, Subject, Verdict, grow, grown, growth_base, hint, judge};
+use crate::change::{Bag, Growth, Subject, Verdict, grow, grown, growth_base, judge};
 use formwork_model::{
     Action, Cause, Certainty, Condition, DeletionPolicy, Diagnostic, DiagnosticCode, Guard, ImmutableRule,
     Inputs, Json, Object, OnFailure, Ownership, Patch, PatchOp, Path, Ref, Replacement, ResourceDesired, Row,
@@ -470,8 +470,7 @@ fn grown_inputs(subject: &Subject<'_>, declared: &Bag<'_>, inputs: Inputs) -> In
     let grown = members.into_iter().map(|(name, value)| {
         let desired = declared.0.iter().find(|(declared, _)| **declared == *name);
         let grown = desired.zip(growth_base(subject, &name)).map(|((_, member), base)| {
-            let method = &hint(subject.schema, &name).update_method;
-            grow(&base, &member.to_planned(), &value, method)
+            grow(&base, &member.to_planned(), &value, Growth::of(subject.schema, &name))
         });
         (name, grown.unwrap_or(value))
     });
