@@ -42,6 +42,11 @@ impl<'a> Case<'_, 'a> {
         self.row.is_some_and(|row| row.intent.is_some())
     }
 
+    /// Whether its row has another label so far.
+    pub(crate) fn is_renamed(&self) -> bool {
+        self.row.is_some_and(|row| row.label != self.resource().label)
+    }
+
     /// How sure the object is; an effect of unknown outcome makes it uncertain.
     pub(crate) fn certainty(&self) -> Certainty {
         match self.object().map_or(Certainty::Certain, |object| object.certainty) {
@@ -93,6 +98,7 @@ impl<'a> Draft<'_, 'a> {
         let seen = node.row.map_or(Seen::Not, |row| world.seen[row]);
         let case = Case { index, node, schema, capabilities, row, seen, adopts: false };
         self.leftovers(&case);
+        self.rename(&case);
         if self.adopts(&case) {
             return;
         }
@@ -170,6 +176,9 @@ impl<'a> Draft<'_, 'a> {
         let verdict = judge(&subject, &bag);
         let amendments = if case.adopts { Vec::new() } else { self.amendments(case, row, object) };
         if verdict == Verdict::NoOp && amendments.is_empty() && !case.adopts {
+            if case.is_renamed() {
+                return;
+            }
             let step = self.step(case, Action::NoOp);
             self.settle(case, step, Identity::Stays, true);
             return;
