@@ -4,7 +4,7 @@ use crate::change::is_private;
 use crate::graph::narrow;
 use crate::{Import, PlanRequest};
 use formwork_model::{
-    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Object, Observation,
+    Catalog, Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Matching, Mode, Object, Observation,
     OperationKind, RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey,
     Stored, TARGET_STACK, TARGET_TYPE, TargetName, TypeCapabilities, TypeName, TypeRules,
 };
@@ -46,6 +46,10 @@ pub(crate) struct TypeEntry {
     pub(crate) rules: Option<Arc<dyn TypeRules>>,
     /// Whether any of its properties must not be seen: looked up once, not once per resource.
     pub(crate) has_private: bool,
+    /// Whether any reference of it is to something that it uses while it runs; likewise once.
+    pub(crate) runs_with: bool,
+    /// Whether any reference of it is to something that it is reached through; likewise once.
+    pub(crate) attaches: bool,
 }
 
 impl TypeEntry {
@@ -254,7 +258,9 @@ impl<'a> World<'a> {
         let has_private = rules.as_ref().is_some_and(|rules| {
             rules.schema().properties.values().any(|property| is_private(&property.hint))
         });
-        self.types.push(TypeEntry { name: name.clone(), rules, has_private });
+        let has_edges = |kind| rules.as_ref().is_some_and(|rules| rules.schema().has_edges(kind));
+        let (runs_with, attaches) = (has_edges(EdgeKind::RuntimeDependency), has_edges(EdgeKind::AttachesTo));
+        self.types.push(TypeEntry { name: name.clone(), rules, has_private, runs_with, attaches });
         self.type_index.insert(name.clone(), at);
         at
     }
@@ -340,6 +346,15 @@ impl<'a> World<'a> {
             Some(key) => self.stack_index.get(key).copied(),
         };
         stack.map_or(Found::Nothing, |stack| self.find_label(stack, label, type_name.as_ref()))
+    }
+
+    /// The row that a reference which stands in `stack` meant when it was sent, whatever becomes of it.
+    pub(crate) fn find_row(&self, stack: usize, target: &RefTarget) -> Option<usize> {
+        let RefTarget::Resource { stack: other, type_name, label } = target else { return None };
+        let stack = other.as_ref().map_or(Some(stack), |key| self.stack_index.get(key).copied())?;
+        let fits = |row: &Row| type_name.as_ref().is_none_or(|wanted| *wanted == row.type_name);
+        let mut rows = self.row_labels.of(stack, label.as_str());
+        rows.find(|at| self.request.rows[*at].is_live() && fits(&self.request.rows[*at]))
     }
 
     /// The target of this name: the stack's own, or the project's.
