@@ -133,6 +133,7 @@ impl<'a> Draft<'_, 'a> {
 
     fn create(&mut self, case: &Case<'_, 'a>, why: &str, before: Option<&'a Stored>) {
         self.refuse_lacking(case, before);
+        self.refuse_incomplete(case);
         let (bag, inputs) = self.resolved(case, before, Keeping::Nobody);
         let mut step = self.step(case, Action::Create);
         step.guard = match case.row {
