@@ -7,6 +7,7 @@ use common::catalog::TestCatalog;
 use common::table::{Row, check_table, row};
 use formwork_model::{Json, Ownership};
 use formwork_planner::drift;
+use proptest::prelude::*;
 use serde_json::json;
 
 /// A row whose type has nested hints and whose declaration owns all of it.
@@ -310,4 +311,68 @@ fn drift_within_is_shown_but_for_what_nobody_declared_or_can_see() {
     assert!(changed(sent(), seen(json!({"a": 1})), seen(json!({"a": 2}))));
     let declared = || spec(json!({"bag": [{"mode": "x"}]}));
     assert!(changed(declared(), declared(), spec(json!({"bag": [{"mode": "y"}]}))));
+}
+
+/// Any value of objects, arrays and numbers, with keys that hints speak of among others.
+fn value() -> impl Strategy<Value = Json> {
+    let number = (0_u8..3).prop_map(Json::from);
+    number.prop_recursive(4, 40, 4, |inner| {
+        let key = proptest::sample::select(vec!["a", "mode", "tags", "bag", "rules", "list", "id"]);
+        let members = proptest::collection::vec((key, inner.clone()), 0..5);
+        let object = members.prop_map(|members| {
+            Json::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        });
+        prop_oneof![object, proptest::collection::vec(inner, 0..4).prop_map(Json::Array)]
+    })
+}
+
+/// The same value as far as hints care: what has no order is turned round, members as well.
+fn turned(value: &Json, ordered: bool) -> Json {
+    match value {
+        Json::Array(items) => {
+            let items = items.iter().map(|item| turned(item, ordered));
+            if ordered { items.collect() } else { items.rev().collect() }
+        }
+        Json::Object(members) => {
+            let turned = members.iter().rev().map(|(key, value)| match key.as_str() {
+                // What tells entities apart is one value.
+                "id" => (key.clone(), value.clone()),
+                name => (key.clone(), turned(value, name == "list")),
+            });
+            Json::Object(turned.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Without what the provider may choose.
+fn without_defaults(spec: &Json) -> Json {
+    let mut spec = spec.clone();
+    let Some(members) = spec.as_object_mut() else { return spec };
+    members.remove("mode");
+    for element in members.get_mut("bag").and_then(Json::as_array_mut).into_iter().flatten() {
+        if let Some(element) = element.as_object_mut() {
+            element.remove("mode");
+        }
+    }
+    spec
+}
+
+proptest! {
+    #[test]
+    fn order_and_defaults_of_the_provider_never_make_a_change(spec in value()) {
+        let sent = json!({"spec": spec});
+        let turned = turned(&spec, false);
+        check_table(&[
+            deep("turned", json!({"spec": turned}), sent.clone(), "no-op"),
+            deep("without defaults", json!({"spec": without_defaults(&turned)}), sent.clone(), "no-op"),
+            deep("seen so", sent.clone(), sent, "no-op").seen(json!({"spec": turned})),
+        ]);
+    }
+
+    #[test]
+    fn one_element_more_always_makes_a_change(spec in value()) {
+        let with = |more: Json| json!({"spec": {"tags": [spec, more], "bag": [{"tags": [more]}]}});
+        check_table(&[deep("one more", with(json!(["new"])), with(json!([])), "update spec")]);
+    }
 }
