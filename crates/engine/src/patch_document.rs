@@ -26,32 +26,24 @@ impl<'a> Patcher<'a> {
     /// update always is.
     pub(crate) fn document(&self, prior: &Stored, desired: &Stored) -> Json {
         let mut operations = Vec::new();
-        self.members(&mut Path::root(), None, prior, desired, &mut operations);
+        let said = |name: &str| -> Said<'a> {
+            let property = self.schema.property(name);
+            property.map_or((None, None), |it| (Some(&it.hint), it.within.as_deref()))
+        };
+        self.members(&mut Path::root(), &said, prior, desired, &mut operations);
         Json::Array(operations)
     }
 
-    /// Compares two objects. `within` is what is said of their keys; nothing at the root, where the schema says it.
+    /// Compares two objects, with what is said of each key; false if they aren't two.
     fn members(
         &self,
         path: &mut Path,
-        within: Option<Option<&'a NestedHints>>,
+        said: &dyn Fn(&str) -> Said<'a>,
         prior: &Stored,
         desired: &Stored,
         operations: &mut Vec<Json>,
     ) -> bool {
         let (Some(before), Some(after)) = (prior.members(), desired.members()) else { return false };
-        let said = |name: &str| -> Said<'a> {
-            match within {
-                None => self
-                    .schema
-                    .property(name)
-                    .map_or((None, None), |property| (Some(&property.hint), property.within.as_deref())),
-                Some(hints) => hints.map_or((None, None), |hints| {
-                    let key = hints.key(name);
-                    (Some(&key.hint), Some(&key.within))
-                }),
-            }
-        };
         for (name, _) in
             before.iter().filter(|(name, _)| desired.child(&Segment::Key(name.clone())).is_none())
         {
@@ -88,16 +80,17 @@ impl<'a> Patcher<'a> {
             Some((hint, within)) => is_same(hint, within, desired, prior),
             None => same(&prior.comparable(), &desired.comparable()),
         };
-        if unchanged && always {
-            operations.extend(self.operation("add", path));
-        } else if always || is_atomic(hint) {
-            if !unchanged {
-                operations.extend(self.operation("replace", path));
-            }
-        } else if unchanged && !within.is_some_and(|within| within.has(&|hint| hint.required_on_update)) {
-            // Nothing in it is to be mentioned.
-        } else if !self.members(path, Some(within), prior, desired, operations) && !unchanged {
-            operations.extend(self.operation("replace", path));
+        let always_within = within.is_some_and(|within| within.has(&|hint| hint.required_on_update));
+        if unchanged && !always_within {
+            return operations.extend(always.then(|| self.operation("add", path)).flatten());
+        }
+        let said = |name: &str| -> Said<'a> {
+            let key = within.map(|within| within.key(name));
+            key.map_or((None, None), |key| (Some(&key.hint), Some(&key.within)))
+        };
+        let goes_within = !always && !is_atomic(hint);
+        if !(goes_within && self.members(path, &said, prior, desired, operations)) && (always || !unchanged) {
+            operations.extend(self.operation(if unchanged { "add" } else { "replace" }, path));
         }
     }
 

@@ -46,7 +46,7 @@ fn assert_order(plan: &Plan, first: &str, then: &str) {
 }
 
 /// `user` refers to `doc` by one of its properties; both go.
-fn both_go(properties: Json) -> Plan {
+fn both_go(properties: &Json) -> Plan {
     plan(json!({"about": "", "kind": "update", "ownership": "full", "rows": [
         {"label": "doc", "native_id": "doc-1", "sent": {"name": "d"}},
         {"label": "user", "type": "user", "native_id": "user-1", "sent": properties, "references": ["doc"]},
@@ -55,7 +55,7 @@ fn both_go(properties: Json) -> Plan {
 
 #[test]
 fn what_refers_to_another_is_deleted_first() {
-    assert_order(&both_go(json!({"on": {"$resolved": ["doc", "doc-1"]}})), "delete user", "delete doc");
+    assert_order(&both_go(&json!({"on": {"$resolved": ["doc", "doc-1"]}})), "delete user", "delete doc");
 }
 
 #[test]
@@ -66,14 +66,14 @@ fn what_is_reached_through_another_is_deleted_after_it() {
         json!({"through": {"$resolved": ["its_old_name", "doc-1"]}}),
         json!({"spec": [{"through": {"at": {"$resolved": ["doc.name", "d"]}}}]}),
     ] {
-        assert_order(&both_go(properties), "delete doc", "delete user");
+        assert_order(&both_go(&properties), "delete doc", "delete user");
     }
 }
 
 #[test]
 fn a_plain_reference_beside_it_counts_more() {
     let both = json!({"through": {"$resolved": ["doc", "doc-1"]}, "on": {"$resolved": ["doc", "doc-1"]}});
-    assert_order(&both_go(both), "delete user", "delete doc");
+    assert_order(&both_go(&both), "delete user", "delete doc");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn what_is_reached_through_another_is_created_after_it() {
 }
 
 /// A user that runs with a document, and parts of that one and of another.
-fn running(kind: &str, of: Json) -> Plan {
+fn running(kind: &str, of: &Json) -> Plan {
     plan(json!({"about": "", "kind": kind, "resources": [
         {"label": "user", "type": "user", "properties": {"with": {"$ref": "doc"}}},
         {"label": "doc", "properties": {"name": "d"}},
@@ -99,12 +99,12 @@ fn running(kind: &str, of: Json) -> Plan {
 #[test]
 fn a_runtime_dependency_waits_for_the_parts_of_what_it_uses() {
     for of in [json!({"$ref": "doc.name"}), json!("d")] {
-        let found = running("update", of);
+        let found = running("update", &of);
         assert_order(&found, "create doc", "create user");
         assert_order(&found, "create mine", "create user");
         assert!(!waits(&found, find(&found, "create user"), find(&found, "create theirs")));
     }
-    let found = running("update", json!("else"));
+    let found = running("update", &json!("else"));
     assert!(!waits(&found, find(&found, "create user"), find(&found, "create mine")));
 }
 
@@ -121,7 +121,7 @@ fn parts_of_the_same_third_one_are_siblings() {
 
 #[test]
 fn a_runtime_dependency_goes_before_what_it_uses_and_its_parts() {
-    let created = running("update", json!({"$ref": "doc.name"}));
+    let created = running("update", &json!({"$ref": "doc.name"}));
     let user = &created.steps[find(&created, "create user").index()];
     assert_eq!(user.references.len(), 2, "the ledger keeps what it waits for: {:?}", user.references);
     let found = plan(json!({"about": "", "kind": "delete", "rows": [

@@ -86,8 +86,7 @@ fn carries(world: &World<'_>, child: u32, parent: u32, mapping: &ListParameter) 
             Some(Expr::Plain(other)) => same(&value, &other),
             _ => world.object_of(parent).is_some_and(|(object, answered)| {
                 let shown = answered.at(&path(&mapping.parent_property)).as_ref().map(Stored::comparable);
-                shown.is_some_and(|shown| same(&shown, &value))
-                    || value == Json::from(object.native_id.as_str())
+                shown.is_some_and(|shown| same(&shown, &value)) || value == object.native_id.as_str()
             }),
         },
         _ => false,

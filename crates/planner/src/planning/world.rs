@@ -208,10 +208,10 @@ impl<'a> World<'a> {
 
     /// Gives declared resources that have no live row the one of their alias, once all others have theirs.
     fn match_aliases(&mut self) {
-        let is_live = |row: &usize| self.request.rows[*row].is_live();
+        let is_live = |row: usize| self.request.rows[row].is_live();
         for node in 0..self.nodes.len() {
             let Node { stack, resource, row, .. } = self.nodes[node];
-            let Some(alias) = resource.alias.as_ref().filter(|_| row.filter(is_live).is_none()) else {
+            let Some(alias) = resource.alias.as_ref().filter(|_| !row.is_some_and(is_live)) else {
                 continue;
             };
             let matching = match self.stack(stack).matching {
