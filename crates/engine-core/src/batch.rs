@@ -3,10 +3,11 @@
 use crate::CallId;
 use formwork_model::{
     ClientToken, Event, Failure, IntentKind, JournalEntry, Label, Lookup, NativeId, OperationStatus, Path,
-    Row, RowId, SlotId, StackId, StepId, Stored, TargetRev, Timestamp, TypeName,
+    Row, RowId, Schema, SlotId, StackId, StepId, Stored, TargetRev, Timestamp, TypeName,
 };
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 /// What follows from one or more inputs. The records, rows and events belong into one unit of the
 /// store; the actions may start once it is durable.
@@ -120,6 +121,10 @@ pub enum CallKind {
         native_id: NativeId,
         /// What it was.
         prior: Stored,
+        /// What was sent before.
+        sent: Stored,
+        /// What its type says of its properties.
+        schema: Arc<Schema>,
         /// What it should be.
         desired: Stored,
         /// Slots to fill in: where, from which slot.

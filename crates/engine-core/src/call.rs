@@ -7,8 +7,8 @@ use crate::operation::Operation;
 use crate::{Act, Call, CallId, CallKind};
 use formwork_model::{
     Action, ClientToken, Entry, Failure, IntentKind, Lookup, LookupRule, NativeId, Object, OpenIntent,
-    Outcome, Row, Step, Stored, Timestamp, TypeCapabilities, UniqueValue, WireCode, canonical_bytes,
-    sha256_hex,
+    Outcome, PinnedType, Row, Schema, Step, Stored, Timestamp, TypeCapabilities, UniqueValue, WireCode,
+    canonical_bytes, sha256_hex,
 };
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Operation {
             (None, None) => &step.type_name,
         };
         let pinned = self.pinned(type_name).or_else(|| self.pinned(&step.type_name));
-        let capabilities = &pinned.ok_or_else(|| missing_object(step))?.capabilities;
+        let PinnedType { schema, capabilities } = pinned.ok_or_else(|| missing_object(step))?;
         let native_id = object.map(|object| object.native_id.clone());
         let sent = match &errand {
             Errand::Send(prepared) | Errand::Repeat(prepared) => prepared.sent.clone(),
@@ -133,7 +133,7 @@ impl Operation {
             target: intent.target.clone(),
             token: intent.token,
             not_after: intent.not_after,
-            kind: ask(kind, object, errand),
+            kind: ask(kind, object, schema, errand),
         };
         Ok((intent, call))
     }
@@ -179,13 +179,15 @@ fn acted_on<'r>(row: &'r Row, kind: IntentKind, errand: &Errand) -> Option<&'r O
     }
 }
 
-fn ask(kind: IntentKind, object: Option<&Object>, errand: Errand) -> CallKind {
+fn ask(kind: IntentKind, object: Option<&Object>, schema: &Arc<Schema>, errand: Errand) -> CallKind {
     match (errand, object) {
         (Errand::Delete(native_id), _) => CallKind::Delete { native_id },
         (Errand::Send(prepared) | Errand::Repeat(prepared), Some(object)) if kind == IntentKind::Update => {
             CallKind::Update {
                 native_id: object.native_id.clone(),
                 prior: prepared.observed.unwrap_or_else(|| object.echo.clone()),
+                sent: object.sent.clone(),
+                schema: Arc::clone(schema),
                 desired: prepared.sent,
                 secrets: prepared.fills,
                 kept: prepared.kept,

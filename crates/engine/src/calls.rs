@@ -6,7 +6,7 @@ use crate::censor::{Censor, KnownSecrets};
 use crate::conceal::{Secrecy, SecretPlaces};
 use crate::fill::{EmptySlot, fill, without_secrets};
 use crate::held::Held;
-use crate::patch_document::patch_document;
+use crate::patch_document::Patcher;
 use crate::rate::Rates;
 use crate::targets::{Place, Targets};
 use crate::{Clock, Registry, slots};
@@ -124,18 +124,20 @@ impl Calls {
                     secret_paths,
                 })
             }
-            CallKind::Update { native_id, prior, desired, secrets, kept } => {
+            CallKind::Update { native_id, prior, sent, schema, desired, secrets, kept } => {
                 let mut row_secrets = self.row_secrets(&call.row, &secrets).await?;
                 let secrets = self.ask_for(secrets, &held, call.not_after, &mut row_secrets).await?;
                 let filled = self.fill(&desired, &secrets, &row_secrets)?;
                 self.secrets.learn(call.id.step, &secrets, filled.expose(), &self.slots);
                 let secret_paths = paths(&secrets);
                 places.extend(secret_paths.iter().cloned());
+                let patch = Patcher { schema: &schema, sent: &sent, filled: filled.expose(), kept: &kept };
+                let patch_document = Secret::new(patch.document(&prior, &desired));
                 Request::Update(UpdateRequest {
                     resource_type,
                     native_id,
                     prior_properties: without_secrets(&prior),
-                    patch_document: Secret::new(patch_document(&prior, &desired, filled.expose(), &kept)),
+                    patch_document,
                     desired_properties: filled,
                     target_config,
                     secret_paths,

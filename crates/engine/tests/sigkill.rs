@@ -296,6 +296,7 @@ fn desired(mut value: impl FnMut(u32) -> Option<u64>) -> Desired {
             Expr::object(members.into_iter().map(|(name, member)| (name.into(), member)).collect());
         resources.push(ResourceDesired {
             label: label.as_str().into(),
+            alias: None,
             type_name: TYPES[number as usize % TYPES.len()].into(),
             target: None,
             properties,

@@ -92,6 +92,7 @@ fn target_desired(target: &Target, catalog: &dyn Catalog) -> ResourceDesired {
     let type_name = TARGET_TYPE.into();
     ResourceDesired {
         label: target.label.as_str().into(),
+        alias: None,
         properties: guarded(Expr::object(properties.into_iter().collect()), &type_name, catalog),
         type_name,
         target: None,
@@ -107,6 +108,7 @@ fn target_desired(target: &Target, catalog: &dyn Catalog) -> ResourceDesired {
 fn resource_desired(resource: &Resource, catalog: &dyn Catalog) -> ResourceDesired {
     ResourceDesired {
         label: resource.label.clone(),
+        alias: resource.alias.clone(),
         type_name: resource.type_name.clone(),
         target: Some(resource.target.clone()),
         properties: guarded(resource.properties.clone(), &resource.type_name, catalog),

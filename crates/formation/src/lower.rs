@@ -154,6 +154,7 @@ impl<'a> Lowering<'a> {
         });
         ResourceDesired {
             label: label.clone(),
+            alias: None,
             type_name: declaration.type_name.clone(),
             target: declaration.target.as_ref().map(|(target, _)| target.as_str().into()),
             properties,

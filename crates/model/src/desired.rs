@@ -46,6 +46,8 @@ pub struct StackDesired {
 pub struct ResourceDesired {
     /// The author's name for it.
     pub label: Label,
+    /// The name that it had before: its row is taken over where there is none of this name yet.
+    pub alias: Option<Label>,
     /// Its type.
     pub type_name: TypeName,
     /// Where it lives; `None` is the type's only place.
@@ -84,9 +86,9 @@ pub enum EdgeKind {
     /// Created after, deleted before.
     #[default]
     Dependency,
-    /// Created after; on delete, the referrer is detached by the deletion of either.
+    /// Created after, and deleted after too: the referrer is reached through what it refers to.
     AttachesTo,
-    /// A dependency that exists only while both run.
+    /// Created after what it refers to and all that is part of that, and deleted before all of it.
     RuntimeDependency,
 }
 

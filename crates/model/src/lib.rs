@@ -53,7 +53,7 @@ pub use plan::{
 };
 pub use reference::{Ref, RefPath, RefTarget, Visibility};
 pub use row::{Certainty, Lookup, Object, OpenIntent, Row, RowStatus, TargetRev, UniqueValue};
-pub use schema::{FieldHint, IndexBy, Kind, PropertySchema, Schema, UpdateMethod};
+pub use schema::{FieldHint, IndexBy, Kind, NestedHints, NestedKey, PropertySchema, Schema, UpdateMethod};
 pub use source::{Children, Place, SourceFile, SourceMap, SourceNode, Span};
 pub use suggest::Suggest;
 pub use tree::{Leaf, Tree};

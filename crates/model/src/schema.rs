@@ -1,9 +1,9 @@
 //! What a type's properties are, as both front ends and the planner need to know it.
 
-use crate::{EdgeKind, Json, Path, TypeName};
+use crate::{EdgeKind, Json, Path, Segment, TypeName};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A resource type's properties.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct PropertySchema {
     /// How the planner treats it.
     #[serde(default)]
     pub hint: FieldHint,
+    /// How it treats what is within; `None`: as values without hints, whose arrays are ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<NestedHints>>,
     /// One sentence for the reference page.
     #[serde(default)]
     pub doc: Arc<str>,
@@ -141,10 +144,107 @@ pub enum UpdateMethod {
 #[serde(transparent)]
 pub struct IndexBy(pub Path);
 
+/// The hints of the keys of an object, or of each object in an array: an index is no step. Keys that have
+/// none are plain, and their arrays are unordered (seed 1, "updateMethod").
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NestedHints {
+    /// Keys by name.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub named: IndexMap<Arc<str>, NestedKey>,
+    /// Any other key: those of a mapping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any: Option<Box<NestedKey>>,
+}
+
+/// A key with its hint, and the hints of what is within.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NestedKey {
+    /// Its own.
+    pub hint: FieldHint,
+    /// Those of the keys of its value.
+    pub within: NestedHints,
+}
+
+impl NestedKey {
+    /// A key of which nothing is said.
+    pub fn plain() -> &'static Self {
+        static PLAIN: LazyLock<NestedKey> = LazyLock::new(|| NestedKey {
+            hint: FieldHint { update_method: UpdateMethod::Set, ..FieldHint::default() },
+            within: NestedHints::default(),
+        });
+        &PLAIN
+    }
+}
+
+impl NestedHints {
+    /// What is said of a key.
+    pub fn key(&self, name: &str) -> &NestedKey {
+        match self.named.get(name).or(self.any.as_deref()) {
+            Some(key) => key,
+            None => NestedKey::plain(),
+        }
+    }
+
+    /// Says something of a key: the names that lead to it, `*` for any key of a mapping.
+    pub fn insert<'k>(&mut self, names: impl IntoIterator<Item = &'k str>, hint: FieldHint) {
+        let mut names = names.into_iter();
+        let Some(name) = names.next() else { return };
+        let mut key = self.entry(name);
+        for name in names {
+            key = key.within.entry(name);
+        }
+        key.hint = hint;
+    }
+
+    fn entry(&mut self, name: &str) -> &mut NestedKey {
+        let new = || NestedKey::plain().clone();
+        match name {
+            "*" => self.any.get_or_insert_with(|| Box::new(new())),
+            name => self.named.entry(name.into()).or_insert_with(new),
+        }
+    }
+
+    /// Whether any hint is of this kind.
+    pub fn has(&self, is: &impl Fn(&FieldHint) -> bool) -> bool {
+        let mut keys = self.named.values().chain(self.any.as_deref());
+        keys.any(|key| is(&key.hint) || key.within.has(is))
+    }
+}
+
 impl Schema {
     /// The property of this name.
     pub fn property(&self, name: &str) -> Option<&PropertySchema> {
         self.properties.get(name)
+    }
+
+    /// What references at a place mean for order: what the property says, or the first key on the way that says
+    /// anything (seed 1, "edgeKind"; it holds for all that is within).
+    pub fn edge_kind(&self, path: &Path) -> EdgeKind {
+        let mut names = path.segments().iter().filter_map(|segment| match segment {
+            Segment::Key(name) => Some(&**name),
+            Segment::Index(_) => None,
+        });
+        let Some(property) = names.next().and_then(|name| self.property(name)) else {
+            return EdgeKind::Dependency;
+        };
+        let (mut kind, mut within) = (property.hint.edge_kind, property.within.as_deref());
+        while kind == EdgeKind::Dependency
+            && let (Some(hints), Some(name)) = (within, names.next())
+        {
+            let key = hints.key(name);
+            (kind, within) = (key.hint.edge_kind, Some(&key.within));
+        }
+        kind
+    }
+
+    /// Whether references anywhere in it are of this kind.
+    pub fn has_edges(&self, kind: EdgeKind) -> bool {
+        let is = |hint: &FieldHint| hint.edge_kind == kind;
+        let mut properties = self.properties.values();
+        properties
+            .any(|property| is(&property.hint) || property.within.as_ref().is_some_and(|it| it.has(&is)))
     }
 
     /// The names of all properties, in order.
@@ -164,6 +264,7 @@ impl PropertySchema {
             refers_to: Vec::new(),
             default: None,
             hint: FieldHint::default(),
+            within: None,
             doc: doc.into(),
         }
     }

@@ -33,6 +33,12 @@ pub trait TypeRules: Send + Sync {
         None
     }
 
+    /// The type whose objects its own are part of, and by which properties (seed 1, "parentRefs"). Which child is
+    /// whose decides what a runtime dependency waits for.
+    fn parent(&self) -> Option<&Parent> {
+        self.discovery().and_then(|discovery| discovery.parent.as_ref())
+    }
+
     /// Why nothing of the type can be declared now: what serves it is broken. Such a type may be one of which
     /// nothing else is known, so that its properties are not checked.
     fn unavailable(&self) -> Option<&str> {

@@ -114,6 +114,7 @@ fn case(count: usize) -> Case {
         let path = Path::of(["resources", &label(at)]);
         ResourceDesired {
             label: label(at).into(),
+            alias: None,
             type_name: "node".into(),
             target: None,
             properties: properties::<ExprLeaf>(at, |to| ExprLeaf::Ref(Ref::native_id(label(to)))),

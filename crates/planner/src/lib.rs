@@ -15,7 +15,7 @@ mod graph;
 mod planning;
 mod request;
 
-pub use change::{Comparison, Verdict, diff, drift};
+pub use change::{Comparison, Verdict, diff, drift, is_same};
 pub use check::{PlanFault, check};
 pub use graph::{GraphEdge, GraphNode, Order, order};
 pub use request::{Import, Imports, KnownStacks, PlanRequest, Planning, plan};

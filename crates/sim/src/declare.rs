@@ -128,6 +128,7 @@ impl Declared {
         });
         ResourceDesired {
             label: Label::from(self.label.as_str()),
+            alias: None,
             type_name: self.backend.type_name(),
             target: None,
             properties: self.properties(stack),

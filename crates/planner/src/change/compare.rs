@@ -127,7 +127,11 @@ fn compare_entities<A: Facet, B: Facet>(
     }))
 }
 
-fn by_index<'a, L: Facet>(index: &Path, set: View<'a, L>) -> Option<BTreeMap<String, View<'a, L>>> {
+/// The entities of a set by what tells them apart; `None` if that is not so for each.
+pub(crate) fn by_index<'a, L: Facet>(
+    index: &Path,
+    set: View<'a, L>,
+) -> Option<BTreeMap<String, View<'a, L>>> {
     let count = set.item_count()?;
     let entities: BTreeMap<_, _> =
         set.items().map(|item| Some((entity_key(index, item)?, item))).collect::<Option<_>>()?;
@@ -143,12 +147,12 @@ pub(crate) fn entity_key<L: Facet>(index: &Path, entity: View<'_, L>) -> Option<
     key.comparable().filter(|key| !matches!(key, Json::Null)).map(|key| canonical(&key))
 }
 
-fn verdict(same: bool) -> Sameness {
+pub(crate) fn verdict(same: bool) -> Sameness {
     if same { Sameness::Same } else { Sameness::Different }
 }
 
 /// The strongest of several answers; stops at the first difference.
-fn worst(answers: impl Iterator<Item = Sameness>) -> Sameness {
+pub(crate) fn worst(answers: impl Iterator<Item = Sameness>) -> Sameness {
     let mut worst = Sameness::Same;
     for answer in answers {
         worst = worst.max(answer);

@@ -1,7 +1,8 @@
 //! Drift: what was changed at the provider behind our back.
 
 use super::grow::{lift, property_of};
-use super::rule::{has_drifted, hint, is_private};
+use super::guided::Guide;
+use super::rule::{Way, has_drifted, hint, is_private};
 use super::view::View;
 use formwork_model::{Object, PatchOp, Path, Schema, Stored, TypeCapabilities};
 use rustc_hash::FxHashSet;
@@ -32,7 +33,9 @@ pub fn drift(
     };
     let drifted = |(place, name): &(usize, &str)| {
         let hint = hint(schema, name);
-        !is_private(hint) && has_drifted(&hint.update_method, &object.echo, observed, *place, name)
+        let guide = schema.property(name).and_then(Guide::of);
+        let way = Way { method: &hint.update_method, guide };
+        !is_private(hint) && has_drifted(way, object, observed, *place, name)
     };
     let change = |(_, name): (usize, &str)| PatchOp {
         path: Path::of([name]),

@@ -1,8 +1,10 @@
 //! Collections that only grow: what `Ownership::Additive` makes of a declared value.
 
 use super::compare::{Sameness, Secrets, compare, entity_key};
+use super::guided::{Guide, Lens, Look, compare_guided};
+use super::rule::hint;
 use super::view::View;
-use formwork_model::{Leaf, Planned, PlannedLeaf, Segment, Stored, StoredLeaf, Tree, UpdateMethod};
+use formwork_model::{Leaf, Planned, PlannedLeaf, Schema, Segment, Stored, StoredLeaf, Tree, UpdateMethod};
 use indexmap::IndexMap;
 use std::convert::Infallible;
 
@@ -29,6 +31,32 @@ pub(crate) fn lift<L: Lifted>(stored: &Stored) -> Tree<L> {
     lifted.unwrap_or_default()
 }
 
+/// How a value grows.
+#[derive(Clone, Copy)]
+pub(crate) struct Growth<'s> {
+    method: &'s UpdateMethod,
+    guide: Option<Guide<'s>>,
+}
+
+impl<'s> Growth<'s> {
+    /// Of a property.
+    pub(crate) fn of(schema: &'s Schema, name: &str) -> Self {
+        let guide = schema.property(name).and_then(Guide::of);
+        Self { method: &hint(schema, name).update_method, guide }
+    }
+
+    fn key(self, name: &str) -> Self {
+        match self.guide.map(|guide| guide.key(name)) {
+            Some(guide) => Self { method: &guide.hint.update_method, guide: Some(guide) },
+            None => Self { method: &UpdateMethod::Array, guide: None },
+        }
+    }
+
+    fn element(self) -> Self {
+        if self.guide.is_some() { self } else { Self { method: &UpdateMethod::Array, guide: None } }
+    }
+}
+
 /// What a declared value becomes on top of what is there: objects and arrays keep what they have.
 ///
 /// `desired` decides, `carry` is what is built from: the same declaration in the phase that is
@@ -37,16 +65,16 @@ pub(crate) fn grow<L: Lifted>(
     base: &Stored,
     desired: &Planned,
     carry: &Tree<L>,
-    method: &UpdateMethod,
+    growth: Growth<'_>,
 ) -> Tree<L> {
-    if *method == UpdateMethod::Atomic {
+    if *growth.method == UpdateMethod::Atomic {
         return carry.clone();
     }
     if let (Some(base), Some(desired), Some(carry)) = (base.members(), desired.members(), carry.members()) {
-        return grow_object(base, &desired.into_iter().collect(), &carry.into_iter().collect());
+        return grow_object(base, &desired.into_iter().collect(), &carry.into_iter().collect(), growth);
     }
     match (items(base), items(desired), items(carry)) {
-        (Some(base), Some(desired), Some(carry)) => grow_array(&base, &desired, &carry, method),
+        (Some(base), Some(desired), Some(carry)) => grow_array(&base, &desired, &carry, growth),
         _ => carry.clone(),
     }
 }
@@ -55,11 +83,12 @@ fn grow_object<L: Lifted>(
     base: Vec<(std::sync::Arc<str>, Stored)>,
     desired: &IndexMap<std::sync::Arc<str>, Planned>,
     carry: &IndexMap<std::sync::Arc<str>, Tree<L>>,
+    growth: Growth<'_>,
 ) -> Tree<L> {
     let mut grown = IndexMap::new();
     for (name, value) in base {
         let member = match (desired.get(&name), carry.get(&name)) {
-            (Some(desired), Some(carry)) => grow(&value, desired, carry, &UpdateMethod::Array),
+            (Some(desired), Some(carry)) => grow(&value, desired, carry, growth.key(&name)),
             _ => lift(&value),
         };
         grown.insert(name, member);
@@ -74,18 +103,18 @@ fn grow_array<L: Lifted>(
     base: &[Stored],
     desired: &[Planned],
     carry: &[Tree<L>],
-    method: &UpdateMethod,
+    growth: Growth<'_>,
 ) -> Tree<L> {
     let mut taken = vec![false; desired.len()];
     let mut grown = Vec::with_capacity(base.len() + carry.len());
     for item in base {
-        let found = desired.iter().position(|wanted| is_same_element(item, wanted, method));
+        let found = desired.iter().position(|wanted| is_same_element(item, wanted, growth));
         if let Some(at) = found {
             taken[at] = true;
         }
-        grown.push(match (found, method) {
+        grown.push(match (found, growth.method) {
             (Some(at), UpdateMethod::EntitySet(_)) if at < carry.len() => {
-                grow(item, &desired[at], &carry[at], &UpdateMethod::Array)
+                grow(item, &desired[at], &carry[at], growth.element())
             }
             _ => lift(item),
         });
@@ -95,12 +124,16 @@ fn grow_array<L: Lifted>(
     Tree::array(grown)
 }
 
-fn is_same_element(item: &Stored, wanted: &Planned, method: &UpdateMethod) -> bool {
-    if let UpdateMethod::EntitySet(index) = method {
+fn is_same_element(item: &Stored, wanted: &Planned, growth: Growth<'_>) -> bool {
+    if let UpdateMethod::EntitySet(index) = growth.method {
         let key = entity_key(&index.0, View::of(item));
         return key.is_some() && key == entity_key(&index.0, View::of(wanted));
     }
-    compare(View::of(item), View::of(wanted), Secrets::Strict) == Sameness::Same
+    let answer = match growth.guide {
+        Some(guide) => compare_guided(guide, View::of(wanted), View::of(item), Lens::new(Look::Sent)),
+        None => compare(View::of(item), View::of(wanted), Secrets::Strict),
+    };
+    answer == Sameness::Same
 }
 
 /// The elements of an array, cut out of plain data where needed.

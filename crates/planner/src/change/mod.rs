@@ -4,14 +4,17 @@
 mod bag;
 mod compare;
 mod drift;
+mod fixed;
 mod grow;
+mod guided;
 mod rule;
 mod view;
 
 pub use drift::drift;
+pub use guided::is_same;
 
 pub(crate) use bag::{Bag, Member};
-pub(crate) use grow::{Lifted, grow, lift};
+pub(crate) use grow::{Growth, Lifted, grow, lift};
 pub(crate) use rule::{Subject, grown, growth_base, hint, is_always_sent, is_private, judge};
 pub(crate) use view::View;
 

@@ -6,12 +6,14 @@
 
 use super::bag::{Bag, Member};
 use super::compare::{Sameness, Secrets, compare_property};
-use super::grow::{grow, property_of};
+use super::fixed::{FixedChange, fixed_changes, is_fixed, same_private_parts};
+use super::grow::{Growth, grow, property_of};
+use super::guided::{Declared, Guide, Lens, Look, compare_guided, declared_keys};
 use super::view::View;
 use super::{Comparison, Verdict};
 use formwork_model::{
-    Certainty, FieldHint, ImmutableRule, Object, Ownership, PatchOp, Path, Planned, Ref, Schema, Stored,
-    StoredLeaf, TypeCapabilities, UpdateMethod, WriteOnlyRule,
+    Certainty, FieldHint, ImmutableRule, Object, Ownership, PatchOp, Path, Planned, PlannedLeaf, Ref, Schema,
+    Stored, StoredLeaf, TypeCapabilities, UpdateMethod, WriteOnlyRule,
 };
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -81,10 +83,9 @@ pub(crate) fn judge(subject: &Subject<'_>, bag: &Bag<'_>) -> Verdict {
 /// What `Additive` makes of the declared properties: on top of what is there.
 pub(crate) fn grown<'a>(subject: &Subject<'_>, bag: Bag<'a>) -> Bag<'a> {
     let grow_member = |(name, member): (Cow<'a, str>, Member<'a>)| {
-        let hint = hint(subject.schema, &name);
         let Some(base) = growth_base(subject, &name) else { return (name, member) };
         let desired = member.to_planned();
-        let value = grow(&base, &desired, &desired, &hint.update_method);
+        let value = grow(&base, &desired, &desired, Growth::of(subject.schema, &name));
         (name, Member::Planned(Cow::Owned(value)))
     };
     Bag(bag.0.into_iter().map(grow_member).collect())
@@ -133,17 +134,16 @@ struct Findings {
 
 impl Findings {
     fn declared(&mut self, subject: &Subject<'_>, place: usize, name: &str, member: &Member<'_>) {
+        let property = subject.schema.property(name);
         let hint = hint(subject.schema, name);
-        let method = &hint.update_method;
+        let way = Way { method: &hint.update_method, guide: property.and_then(Guide::of) };
         let always = is_always_sent(hint, subject.capabilities) && !member.is_kept();
         let view = member.view();
-        let changed = if always {
-            Sameness::Different
-        } else {
-            against(method, view, &subject.object.sent, place, name)
-        };
+        let sent = &subject.object.sent;
+        let changed =
+            if always { Sameness::Different } else { against(way, Look::Sent, view, sent, place, name) };
         let seen = subject.observed.filter(|_| !is_private(hint));
-        let drifted = seen.is_some_and(|seen| has_drifted(method, &subject.object.echo, seen, place, name));
+        let drifted = seen.is_some_and(|seen| has_drifted(way, subject.object, seen, place, name));
         if changed == Sameness::Same && !drifted {
             // Which of two secrets an uncertain update left there cannot be seen: send it again.
             let unsure = subject.certainty == Certainty::Uncertain && view.has_secret() && !member.is_kept();
@@ -152,16 +152,50 @@ impl Findings {
             }
             return;
         }
-        let there =
-            !always && seen.is_some_and(|seen| against(method, view, seen, place, name) == Sameness::Same);
+        let there = !always && seen.is_some_and(|seen| is_there(way, view, (sent, seen), place, name));
         if there {
             self.recorded = true;
-        } else if changed == Sameness::Unknown && !drifted {
-            self.patch.push(operation(subject, name, Some(member), false));
+            return;
+        }
+        let drift = drifted && changed != Sameness::Different;
+        let waits = changed == Sameness::Unknown && !drifted;
+        if waits {
             member.collect_waits(&mut self.waits_for);
             self.immutable_unknown |= hint.create_only;
+        }
+        let fixed = match way.guide.filter(|guide| !hint.create_only && guide.within.has(&is_fixed)) {
+            Some(guide) => fixed_within(guide, subject, view, name, drifted.then_some(seen).flatten()),
+            None => Fixed::default(),
+        };
+        self.fixed(subject, name, member, &fixed, drift);
+        if fixed.is_all {
+            return;
+        }
+        if waits {
+            self.patch.push(operation(subject, name, Some(member), false));
         } else {
-            self.change(subject, name, member, drifted && changed != Sameness::Different);
+            self.change(subject, name, member, drift);
+        }
+    }
+
+    /// Nested changes that force a replacement, each by its own path.
+    fn fixed(&mut self, subject: &Subject<'_>, name: &str, member: &Member<'_>, fixed: &Fixed, drift: bool) {
+        let whole = operation(subject, name, Some(member), drift);
+        let root = Path::root().key(name);
+        for change in &fixed.changes {
+            let operation = PatchOp {
+                path: root.join(&change.path),
+                before: whole.before.as_ref().and_then(|before| before.at(&change.before)),
+                after: whole.after.as_ref().and_then(|after| after.at(&change.path)),
+                immutable: true,
+                ..whole.clone()
+            };
+            if change.certain {
+                self.definitely(operation);
+            } else {
+                self.immutable_unknown = true;
+                self.patch.push(operation);
+            }
         }
     }
 
@@ -222,34 +256,113 @@ impl Findings {
     }
 }
 
+/// How the values of a property compare.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<'s> {
+    pub(crate) method: &'s UpdateMethod,
+    /// What is said of what is within, if anything is.
+    pub(crate) guide: Option<Guide<'s>>,
+}
+
+/// Nested changes of a property that force a replacement.
+#[derive(Default)]
+struct Fixed {
+    changes: Vec<FixedChange>,
+    /// Whether nothing else of the property changes.
+    is_all: bool,
+}
+
+/// What changed within a property of what cannot change in place: since it was sent, and, if it drifted, outside.
+fn fixed_within(
+    guide: Guide<'_>,
+    subject: &Subject<'_>,
+    declared: View<'_, PlannedLeaf>,
+    name: &str,
+    drifted: Option<&Stored>,
+) -> Fixed {
+    let part = |of| View::of(of).member(name);
+    let mut fixed = Fixed { changes: Vec::new(), is_all: true };
+    let mut add = |other: View<'_, StoredLeaf>, look, counts: &dyn Fn(&FixedChange) -> bool| {
+        let lens = Lens::new(look);
+        for change in fixed_changes(guide, declared, other, lens) {
+            if counts(&change) && fixed.changes.iter().all(|known| known.path != change.path) {
+                fixed.changes.push(change);
+            }
+        }
+        let rest = compare_guided(guide, declared, other, Lens { without_fixed: true, ..lens });
+        fixed.is_all &= rest == Sameness::Same;
+    };
+    if let Some(sent) = part(&subject.object.sent) {
+        add(sent, Look::Sent, &|_| true);
+    }
+    if let (Some(seen), Some(echo)) = (drifted.and_then(part), part(&subject.object.echo)) {
+        // The provider's own spelling is no drift.
+        let declared = declared_in(guide, part(&subject.object.sent));
+        let outside = fixed_changes(guide, echo, seen, Lens::new(Look::Answers(&declared)));
+        add(seen, Look::Seen, &|change| outside.iter().any(|other| other.before == change.before));
+    }
+    fixed.is_all &= !fixed.changes.is_empty();
+    fixed
+}
+
 /// A declared value against the same property of what is stored or seen.
 fn against(
-    method: &UpdateMethod,
-    declared: View<'_, formwork_model::PlannedLeaf>,
+    way: Way<'_>,
+    look: Look<'_>,
+    declared: View<'_, PlannedLeaf>,
     other: &Stored,
     place: usize,
     name: &str,
 ) -> Sameness {
-    match View::of(other).member_near(name, place) {
-        Some(other) => compare_property(method, declared, other, Secrets::Strict),
-        None if matches!(declared, View::Unknown) => Sameness::Unknown,
-        None => Sameness::Different,
+    match (View::of(other).member_near(name, place), way.guide) {
+        (Some(other), None) => compare_property(way.method, declared, other, Secrets::Strict),
+        (Some(other), Some(guide)) => compare_guided(guide, declared, other, Lens::new(look)),
+        (None, _) if matches!(declared, View::Unknown) => Sameness::Unknown,
+        (None, _) => Sameness::Different,
     }
 }
 
-/// Whether a property is seen otherwise than the provider answered it to our own last write.
-pub(crate) fn has_drifted(
-    method: &UpdateMethod,
-    echo: &Stored,
-    seen: &Stored,
+/// Whether a property is seen as it is declared. What cannot be seen of it must be as it was sent.
+fn is_there(
+    way: Way<'_>,
+    declared: View<'_, PlannedLeaf>,
+    (sent, seen): (&Stored, &Stored),
     place: usize,
     name: &str,
 ) -> bool {
-    match (View::of(echo).member_near(name, place), View::of(seen).member_near(name, place)) {
-        (Some(echo), Some(seen)) => compare_property(method, echo, seen, Secrets::Hidden) != Sameness::Same,
+    let is_seen = against(way, Look::Seen, declared, seen, place, name) == Sameness::Same;
+    is_seen
+        && way.guide.is_none_or(|guide| {
+            let sent = View::of(sent).member_near(name, place);
+            sent.map_or(!guide.within.has(&is_private), |sent| same_private_parts(guide, declared, sent))
+        })
+}
+
+/// Whether a property is seen otherwise than the provider answered it to our own last write.
+pub(crate) fn has_drifted(way: Way<'_>, object: &Object, seen: &Stored, place: usize, name: &str) -> bool {
+    match (View::of(&object.echo).member_near(name, place), View::of(seen).member_near(name, place)) {
+        (Some(echo), Some(seen)) => {
+            let answer = match way.guide {
+                None => compare_property(way.method, echo, seen, Secrets::Hidden),
+                Some(guide) => {
+                    let declared = declared_in(guide, View::of(&object.sent).member_near(name, place));
+                    compare_guided(guide, echo, seen, Lens::new(Look::Answers(&declared)))
+                }
+            };
+            answer != Sameness::Same
+        }
         (Some(only), None) | (None, Some(only)) => !only.is_hidden(),
         (None, None) => false,
     }
+}
+
+/// Which keys within a property were declared when it was sent.
+fn declared_in(guide: Guide<'_>, sent: Option<View<'_, StoredLeaf>>) -> Declared {
+    let mut declared = Declared::default();
+    if let Some(sent) = sent {
+        declared_keys(guide, sent, &mut declared);
+    }
+    declared
 }
 
 /// The verdict where nothing was ever sent: everything declared is new.

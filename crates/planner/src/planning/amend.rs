@@ -1,10 +1,19 @@
 //! Changes of a declaration that touch no property: the ledger takes note of them.
 
+use super::cause::about;
 use super::declare::Case;
-use super::draft::Draft;
-use formwork_model::{Json, Object, Row, RowId, RowRef, same};
+use super::draft::{Draft, Identity};
+use formwork_model::{Action, Json, Object, Row, RowId, RowRef, same};
 
 impl Draft<'_, '_> {
+    /// Gives the row of a declared resource its new label. What else changes comes after.
+    pub(crate) fn rename(&mut self, case: &Case<'_, '_>) {
+        let Some(row) = case.row.filter(|_| case.is_renamed()) else { return };
+        let mut step = self.step(case, Action::Rename { from: row.label.clone() });
+        step.cause = about(self.world, case.resource(), &format!("is renamed from `{}`", row.label));
+        self.settle(case, step, Identity::Stays, true);
+    }
+
     /// The rows that a declared resource refers to directly, explicit dependencies included: what
     /// must be there before it, and be deleted after it.
     pub(crate) fn references(&self, node: u32) -> Vec<RowRef> {

@@ -5,7 +5,7 @@ use super::draft::{CleanupDraft, Draft, Fate, Identity, blank};
 use super::inputs::Binder;
 use super::resolve::{Keeping, Resolver};
 use super::world::{Node, Seen, is_tombstone};
-use crate::change::{Bag, Subject, Verdict, grow, grown, growth_base, hint, judge};
+use crate::change::{Bag, Growth, Subject, Verdict, grow, grown, growth_base, judge};
 use formwork_model::{
     Action, Cause, Certainty, Condition, DeletionPolicy, Diagnostic, DiagnosticCode, Guard, ImmutableRule,
     Inputs, Json, Object, OnFailure, Ownership, Patch, PatchOp, Path, Ref, Replacement, ResourceDesired, Row,
@@ -40,6 +40,11 @@ impl<'a> Case<'_, 'a> {
     /// be outdated by then.
     pub(crate) fn is_resolving(&self) -> bool {
         self.row.is_some_and(|row| row.intent.is_some())
+    }
+
+    /// Whether its row has another label so far.
+    pub(crate) fn is_renamed(&self) -> bool {
+        self.row.is_some_and(|row| row.label != self.resource().label)
     }
 
     /// How sure the object is; an effect of unknown outcome makes it uncertain.
@@ -93,6 +98,7 @@ impl<'a> Draft<'_, 'a> {
         let seen = node.row.map_or(Seen::Not, |row| world.seen[row]);
         let case = Case { index, node, schema, capabilities, row, seen, adopts: false };
         self.leftovers(&case);
+        self.rename(&case);
         if self.adopts(&case) {
             return;
         }
@@ -127,6 +133,7 @@ impl<'a> Draft<'_, 'a> {
 
     fn create(&mut self, case: &Case<'_, 'a>, why: &str, before: Option<&'a Stored>) {
         self.refuse_lacking(case, before);
+        self.refuse_incomplete(case);
         let (bag, inputs) = self.resolved(case, before, Keeping::Nobody);
         let mut step = self.step(case, Action::Create);
         step.guard = match case.row {
@@ -170,6 +177,9 @@ impl<'a> Draft<'_, 'a> {
         let verdict = judge(&subject, &bag);
         let amendments = if case.adopts { Vec::new() } else { self.amendments(case, row, object) };
         if verdict == Verdict::NoOp && amendments.is_empty() && !case.adopts {
+            if case.is_renamed() {
+                return;
+            }
             let step = self.step(case, Action::NoOp);
             self.settle(case, step, Identity::Stays, true);
             return;
@@ -495,8 +505,7 @@ fn grown_inputs(subject: &Subject<'_>, declared: &Bag<'_>, inputs: Inputs) -> In
     let grown = members.into_iter().map(|(name, value)| {
         let desired = declared.0.iter().find(|(declared, _)| **declared == *name);
         let grown = desired.zip(growth_base(subject, &name)).map(|((_, member), base)| {
-            let method = &hint(subject.schema, &name).update_method;
-            grow(&base, &member.to_planned(), &value, method)
+            grow(&base, &member.to_planned(), &value, Growth::of(subject.schema, &name))
         });
         (name, grown.unwrap_or(value))
     });

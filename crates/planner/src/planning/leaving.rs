@@ -4,6 +4,7 @@
 
 use super::cleanup::deposed_id;
 use super::draft::{CleanupDraft, Draft};
+use super::edges::reached_through;
 use crate::graph::narrow;
 use formwork_model::{Action, Json, OperationKind, Row, StackId, StepId, Stored, TARGET_TYPE, TargetRev};
 use rustc_hash::FxHashMap;
@@ -77,7 +78,8 @@ impl Draft<'_, '_> {
         before
     }
 
-    /// By the ledger's references: a row goes before the rows that it refers to. It also goes before an
+    /// By the ledger's references: a row goes before the rows that it refers to, but after those that it is
+    /// only reached through. It also goes before an
     /// old object of such a row if it names that one, never having been pointed at the new one.
     fn note_references(&self, leaving: &[Leaving], before: &mut [Vec<usize>]) {
         let rows = self.world.request.rows;
@@ -89,8 +91,13 @@ impl Draft<'_, '_> {
             let Leaving::Row(referrer) = one else { continue };
             let named = rows[*referrer].references.iter().filter_map(|id| self.world.row_index.get(id));
             let others = named.filter(|row| *row != referrer).filter_map(|row| of_row.get(row)).flatten();
+            let through = reached_through(self.world, *referrer);
             let mut sent = None;
             for other in others {
+                if matches!(leaving[*other], Leaving::Row(row) if through.contains(&row)) {
+                    before[at].push(*other);
+                    continue;
+                }
                 let is_named = match &leaving[*other] {
                     Leaving::Row(_) => true,
                     Leaving::Object(draft) => deposed_id(draft, rows).is_some_and(|id| {

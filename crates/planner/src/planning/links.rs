@@ -1,5 +1,6 @@
 //! The dependencies between the resources of a request, by reference and by name.
 
+use super::edges::Children;
 use super::world::{Found, World};
 use crate::graph::{
     Csr, MOST_SUGGESTIONS, dependency_cycle, kahn, narrow, self_reference, shortest_cycle, unknown_reference,
@@ -58,7 +59,13 @@ impl Links {
             node_stamp: vec![0; world.nodes.len()],
             row_stamp: vec![0; world.request.rows.len()],
         };
-        (0..world.nodes.len()).for_each(|node| linker.node(narrow(node)));
+        let children = Children::new(world);
+        for node in 0..narrow(world.nodes.len()) {
+            linker.node(node);
+            for used in children.used_by(node) {
+                linker.link(node, Found::Node(used));
+            }
+        }
         let nodes = Csr::new(world.nodes.len(), &linker.nodes);
         let rows = Csr::new(world.nodes.len(), &linker.rows);
         match kahn(&nodes) {

@@ -8,6 +8,7 @@ mod cause;
 mod cleanup;
 mod declare;
 mod draft;
+mod edges;
 mod inputs;
 mod leaving;
 mod links;

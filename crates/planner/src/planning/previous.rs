@@ -1,11 +1,13 @@
-//! Previous values that a new object would need and that there are none of.
+//! What a new object would need and that there is none of: previous values, and properties that are required.
 
+use super::cause::declaration_place;
 use super::declare::Case;
 use super::draft::Draft;
 use super::resolve::subtree;
 use crate::change::{hint, is_private};
 use formwork_model::{
-    Diagnostic, DiagnosticCode, Expr, ExprLeaf, Path, ResourceDesired, Schema, Segment, Stored,
+    Diagnostic, DiagnosticCode, Expr, ExprLeaf, Json, Ownership, Path, ResourceDesired, Schema, Segment,
+    Stored,
 };
 
 impl<'a> Draft<'_, 'a> {
@@ -21,6 +23,34 @@ impl<'a> Draft<'_, 'a> {
             let error = lacks(resource, &path, secret);
             let place = self.world.request.desired.source_map.place(&error.path);
             self.found.push(error.at(place));
+        }
+    }
+}
+
+impl Draft<'_, '_> {
+    /// Refuses a new object whose declaration lacks what its type needs (seed 1, "required and requiredOnCreate").
+    /// A declaration that owns only what it says was checked as a whole by whoever read it.
+    pub(crate) fn refuse_incomplete(&mut self, case: &Case<'_, '_>) {
+        let resource = case.resource();
+        let owns_all = self.world.stack(case.node.stack).ownership != Ownership::DeclaredOnly;
+        if self.world.request.incomplete || !owns_all {
+            return;
+        }
+        let is_declared = |name: &str| match &resource.properties {
+            Expr::Plain(Json::Object(members)) => members.contains_key(name),
+            Expr::Object(members) => members.contains_key(name),
+            _ => true,
+        };
+        for (name, property) in &case.schema.properties {
+            let needed = property.hint.required || property.hint.required_on_create;
+            if !needed || is_declared(name) {
+                continue;
+            }
+            let path = resource.properties_path.key(name.clone());
+            let text = format!("`{}` must be created and lacks `{name}`", resource.label);
+            let error = Diagnostic::error(DiagnosticCode::MissingProperty, path, text);
+            let place = declaration_place(self.world, resource);
+            self.found.push(error.at(place).hint("declare it"));
         }
     }
 }

@@ -47,6 +47,7 @@ impl<'a> Draft<'_, 'a> {
         if resource.deletion_policy == DeletionPolicy::Protect {
             self.refuse_protected(case);
         }
+        self.refuse_incomplete(case);
         for path in kept_paths(&change.bag) {
             // Where only the provider's copy is left, a new object cannot have it.
             self.found.push(unavailable(self.world, resource, &path));

@@ -4,7 +4,7 @@ use crate::change::is_private;
 use crate::graph::narrow;
 use crate::{Import, PlanRequest};
 use formwork_model::{
-    Catalog, Diagnostic, DiagnosticCode, Diagnostics, Label, Matching, Mode, Object, Observation,
+    Catalog, Diagnostic, DiagnosticCode, Diagnostics, EdgeKind, Label, Matching, Mode, Object, Observation,
     OperationKind, RefTarget, ResourceDesired, Row, RowId, RowRef, RowStatus, Schema, StackDesired, StackKey,
     Stored, TARGET_STACK, TARGET_TYPE, TargetName, TypeCapabilities, TypeName, TypeRules,
 };
@@ -46,6 +46,10 @@ pub(crate) struct TypeEntry {
     pub(crate) rules: Option<Arc<dyn TypeRules>>,
     /// Whether any of its properties must not be seen: looked up once, not once per resource.
     pub(crate) has_private: bool,
+    /// Whether any reference of it is to something that it uses while it runs; likewise once.
+    pub(crate) runs_with: bool,
+    /// Whether any reference of it is to something that it is reached through; likewise once.
+    pub(crate) attaches: bool,
 }
 
 impl TypeEntry {
@@ -157,24 +161,35 @@ impl<'a> World<'a> {
 
     fn add_nodes(&mut self) {
         let desired = self.request.desired;
-        let mut new = 0;
         for (stack, declared) in desired.stacks.iter().enumerate() {
             for (position, resource) in declared.resources.iter().enumerate() {
-                let node = self.nodes.len();
+                let node = narrow(self.nodes.len());
                 let row = self.match_row(stack, declared.matching, resource);
-                let name = if let Some(row) = row {
-                    self.row_nodes[row] = Some(narrow(node));
-                    RowRef::Existing(self.request.rows[row].id.clone())
-                } else {
-                    new += 1;
-                    RowRef::New(new - 1)
-                };
+                if let Some(row) = row {
+                    self.row_nodes[row] = Some(node);
+                }
                 let kind = self.intern(&resource.type_name);
-                self.nodes.push(Node { stack, resource, position: narrow(position), kind, row, name });
+                let (position, name) = (narrow(position), RowRef::New(node));
+                self.nodes.push(Node { stack, resource, position, kind, row, name });
             }
         }
+        self.match_aliases();
+        self.name_rows();
         let labels: Vec<_> = self.nodes.iter().map(|node| Some((node.stack, &node.resource.label))).collect();
         self.labels = Chains::new(&labels);
+    }
+
+    /// The names that the plan has for all rows; new ones are counted.
+    fn name_rows(&mut self) {
+        let mut new = 0;
+        for node in &mut self.nodes {
+            if let Some(row) = node.row {
+                node.name = RowRef::Existing(self.request.rows[row].id.clone());
+            } else {
+                node.name = RowRef::New(new);
+                new += 1;
+            }
+        }
     }
 
     /// The row of a declared resource: a live one rather than a tombstone, and none that another
@@ -189,6 +204,33 @@ impl<'a> World<'a> {
             return Some(first);
         }
         Some(fitting.find(|at| self.request.rows[*at].is_live()).unwrap_or(first))
+    }
+
+    /// Gives declared resources that have no live row the one of their alias, once all others have theirs.
+    fn match_aliases(&mut self) {
+        let is_live = |row: usize| self.request.rows[row].is_live();
+        for node in 0..self.nodes.len() {
+            let Node { stack, resource, row, .. } = self.nodes[node];
+            let Some(alias) = resource.alias.as_ref().filter(|_| !row.is_some_and(is_live)) else {
+                continue;
+            };
+            let matching = match self.stack(stack).matching {
+                Matching::Label | Matching::TypeLabel => Matching::TypeLabel,
+                Matching::TypeLabelTarget => Matching::TypeLabelTarget,
+            };
+            let mut rows = self.row_labels.of(stack, alias.as_str());
+            let found = rows.find(|at| {
+                let row = &self.request.rows[*at];
+                self.row_nodes[*at].is_none() && row.is_live() && matches(matching, row, resource)
+            });
+            if let Some(found) = found {
+                if let Some(tombstone) = row {
+                    self.row_nodes[tombstone] = None;
+                }
+                self.row_nodes[found] = Some(narrow(node));
+                self.nodes[node].row = Some(found);
+            }
+        }
     }
 
     /// Types that only rows know; they may still have to be called to delete something.
@@ -216,7 +258,9 @@ impl<'a> World<'a> {
         let has_private = rules.as_ref().is_some_and(|rules| {
             rules.schema().properties.values().any(|property| is_private(&property.hint))
         });
-        self.types.push(TypeEntry { name: name.clone(), rules, has_private });
+        let has_edges = |kind| rules.as_ref().is_some_and(|rules| rules.schema().has_edges(kind));
+        let (runs_with, attaches) = (has_edges(EdgeKind::RuntimeDependency), has_edges(EdgeKind::AttachesTo));
+        self.types.push(TypeEntry { name: name.clone(), rules, has_private, runs_with, attaches });
         self.type_index.insert(name.clone(), at);
         at
     }
@@ -304,6 +348,15 @@ impl<'a> World<'a> {
         stack.map_or(Found::Nothing, |stack| self.find_label(stack, label, type_name.as_ref()))
     }
 
+    /// The row that a reference which stands in `stack` meant when it was sent, whatever becomes of it.
+    pub(crate) fn find_row(&self, stack: usize, target: &RefTarget) -> Option<usize> {
+        let RefTarget::Resource { stack: other, type_name, label } = target else { return None };
+        let stack = other.as_ref().map_or(Some(stack), |key| self.stack_index.get(key).copied())?;
+        let fits = |row: &Row| type_name.as_ref().is_none_or(|wanted| *wanted == row.type_name);
+        let mut rows = self.row_labels.of(stack, label.as_str());
+        rows.find(|at| self.request.rows[*at].is_live() && fits(&self.request.rows[*at]))
+    }
+
     /// The target of this name: the stack's own, or the project's.
     pub(crate) fn find_target(&self, stack: usize, target: &TargetName) -> Found {
         let (label, kind) = (target.as_str().into(), TARGET_TYPE.into());
@@ -331,7 +384,8 @@ impl<'a> World<'a> {
             row.current.is_some() && fits(&row.type_name)
         });
         match (rows.next(), rows.next()) {
-            (Some(only), None) => Found::Row(only),
+            // Declared under another label now.
+            (Some(only), None) => self.row_nodes[only].map_or(Found::Row(only), Found::Node),
             (Some(_), Some(_)) => Found::Several,
             _ => Found::Nothing,
         }

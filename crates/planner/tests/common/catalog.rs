@@ -1,17 +1,23 @@
 //! The types of the tests, one per way a backend can be.
 
 use formwork_model::{
-    Catalog, Concurrency, ImmutableRule, IndexBy, Kind, LookupRule, Path, PropertySchema, Replacement,
-    RetryRule, Schema, SecretKeeping, TypeCapabilities, TypeName, TypeRules, UpdateMethod, WriteOnlyRule,
+    Catalog, Concurrency, EdgeKind, FieldHint, ImmutableRule, IndexBy, Kind, ListParameter, LookupRule,
+    NestedHints, NestedKey, Parent, Path, PropertySchema, Replacement, RetryRule, Schema, SecretKeeping,
+    TypeCapabilities, TypeName, TypeRules, UpdateMethod, WriteOnlyRule,
 };
 use std::sync::Arc;
 
 struct Rules {
     schema: Arc<Schema>,
     capabilities: TypeCapabilities,
+    parent: Option<Parent>,
 }
 
 impl TypeRules for Rules {
+    fn parent(&self) -> Option<&Parent> {
+        self.parent.as_ref()
+    }
+
     fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
@@ -67,6 +73,74 @@ fn collection(method: UpdateMethod) -> PropertySchema {
     property
 }
 
+/// A type that says how what is within its properties is treated, as those of plugins do.
+fn deep() -> Schema {
+    let hint = |set: &dyn Fn(&mut FieldHint)| {
+        let mut hint = NestedKey::plain().hint.clone();
+        set(&mut hint);
+        hint
+    };
+    let by_id = || UpdateMethod::EntitySet(IndexBy(Path::of(["id"])));
+    let mut within = NestedHints::default();
+    for list in ["", "bag", "rules", "zones.*"] {
+        let names = |name: &'static str| list.split('.').filter(|name| !name.is_empty()).chain([name]);
+        within.insert(names("fixed"), hint(&|hint| hint.create_only = true));
+        within.insert(names("mode"), hint(&|hint| hint.has_provider_default = true));
+        within.insert(names("token"), hint(&|hint| hint.write_only = true));
+        within.insert(names("text"), hint(&|hint| hint.format = Some("json".into())));
+        within.insert(names("list"), hint(&|hint| hint.update_method = UpdateMethod::Array));
+        within.insert(names("whole"), hint(&|hint| hint.update_method = UpdateMethod::Atomic));
+    }
+    within.insert(["rules"], hint(&|hint| hint.update_method = by_id()));
+    let within = Some(Box::new(within));
+    let set = hint(&|_| ());
+    let plain = || PropertySchema { within: Some(Box::default()), hint: set.clone(), ..any() };
+    let mut properties = vec![
+        ("name", plain()),
+        ("spec", PropertySchema { within: within.clone(), ..plain() }),
+        ("bags", PropertySchema { within: within.clone(), ..plain() }),
+        ("rows", PropertySchema { within, ..plain() }),
+        ("text", plain()),
+        ("always", plain()),
+        ("must", plain().required()),
+    ];
+    properties[3].1.hint.update_method = by_id();
+    properties[4].1.hint.format = Some("json".into());
+    properties[5].1.hint.required_on_update = true;
+    let properties = properties.into_iter().map(|(name, property)| (name.into(), property)).collect();
+    Schema { type_name: "deep".into(), doc: "A test type.".into(), properties }
+}
+
+/// A part of a `doc`, whose name it carries.
+fn part() -> Arc<Rules> {
+    let mapping = ListParameter { parent_property: "name".into(), parameter: "of".into() };
+    let parent = Parent { type_name: "doc".into(), list_parameters: vec![mapping] };
+    let properties = [("of".into(), any()), ("name".into(), any())].into_iter().collect();
+    let schema = Schema { type_name: "part".into(), doc: "A test type.".into(), properties };
+    Arc::new(Rules { schema: Arc::new(schema), capabilities: ordinary(), parent: Some(parent) })
+}
+
+/// A type whose references are of all kinds.
+fn user() -> Arc<Rules> {
+    let edge = |kind| {
+        let mut property = any();
+        property.hint.edge_kind = kind;
+        property
+    };
+    let mut within = NestedHints::default();
+    within.insert(["through"], FieldHint { edge_kind: EdgeKind::AttachesTo, ..FieldHint::default() });
+    let properties = [
+        ("on", edge(EdgeKind::Dependency)),
+        ("through", edge(EdgeKind::AttachesTo)),
+        ("with", edge(EdgeKind::RuntimeDependency)),
+        ("spec", PropertySchema { within: Some(Box::new(within)), ..any() }),
+        ("name", any()),
+    ];
+    let properties = properties.into_iter().map(|(name, property)| (name.into(), property)).collect();
+    let schema = Schema { type_name: "user".into(), doc: "A test type.".into(), properties };
+    Arc::new(Rules { schema: Arc::new(schema), capabilities: ordinary(), parent: None })
+}
+
 impl TestCatalog {
     pub fn new() -> Self {
         let properties: Vec<(&str, PropertySchema)> = vec![
@@ -85,7 +159,7 @@ impl TestCatalog {
             let properties =
                 properties.iter().map(|(name, schema)| ((*name).into(), schema.clone())).collect();
             let schema = Schema { type_name: name.into(), doc: "A test type.".into(), properties };
-            Arc::new(Rules { schema: Arc::new(schema), capabilities })
+            Arc::new(Rules { schema: Arc::new(schema), capabilities, parent: None })
         };
         let refuse = ImmutableRule::Refuse {
             message: "{field} is immutable: '{native_id}' has {current}, not {declared}".into(),
@@ -104,6 +178,9 @@ impl TestCatalog {
             ),
             rules("target", TypeCapabilities { read: false, ..ordinary() }),
             rules("blind", TypeCapabilities { read: false, secrets: SecretKeeping::Provider, ..ordinary() }),
+            Arc::new(Rules { schema: Arc::new(deep()), capabilities: ordinary(), parent: None }),
+            part(),
+            user(),
         ])
     }
 

@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod ledger;
 pub mod notation;
 pub mod render;
+pub mod table;
 
 use formwork_model::{Desired, Diagnostics, InstanceKey, Observation, OperationKind, Row, RowId};
 use formwork_planner::{Imports, PlanRequest, Planning, check, plan};

@@ -62,6 +62,7 @@ pub struct WrittenResource {
     metadata: Option<Json>,
     target: Option<String>,
     import: Option<String>,
+    alias: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -158,6 +159,7 @@ impl WrittenResource {
         let depends = path.key("depends_on");
         ResourceDesired {
             label: self.label.as_str().into(),
+            alias: self.alias.as_deref().map(Into::into),
             type_name: self.type_name.as_str().into(),
             target: self.target.as_deref().map(Into::into),
             properties: if self.properties.is_null() { Expr::empty_object() } else { expr(&self.properties) },

@@ -41,6 +41,7 @@ fn render_step(step: &Step, out: &mut String) {
     let name = match &step.action {
         formwork_model::Action::Cleanup { native_id: Some(id) } => format!("cleanup {id} of"),
         formwork_model::Action::Adopt { native_id } => format!("adopt {native_id} as"),
+        formwork_model::Action::Rename { from } => format!("rename {from} to"),
         formwork_model::Action::Delete { replacing: true } => "delete (replacing)".to_owned(),
         action => action.name().to_owned(),
     };
