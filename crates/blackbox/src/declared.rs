@@ -150,7 +150,9 @@ impl Resource {
             _ => {}
         }
         match self.sort {
-            Sort::Resource => put("region", json!(if self.value % 2 == 0 { "EU-West" } else { "us-east" })),
+            Sort::Resource => {
+                put("region", json!(if self.value.is_multiple_of(2) { "EU-West" } else { "us-east" }));
+            }
             Sort::Named => put("zone", json!(format!("z{}", self.version))),
             Sort::Child | Sort::GrandChild => {}
         }

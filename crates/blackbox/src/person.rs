@@ -25,11 +25,11 @@ pub(crate) fn unknown(text: &str) -> BTreeSet<String> {
 /// The object that a create of a stack's resource left behind and nobody has.
 fn left_behind(state: &State, owned: &BTreeSet<String>, stack: u8, label: &str) -> Option<String> {
     let prefix = format!("s{stack}-{label}-");
-    let of_label = state.objects.iter().filter(|(id, object)| {
+    let of_label = state.objects.iter().rfind(|(id, object)| {
         let name = object.properties.get("name").and_then(|name| name.as_str()).unwrap_or_default();
         object.label.as_deref() == Some(label) && name.starts_with(&prefix) && !owned.contains(id.as_str())
     });
-    of_label.last().map(|(id, _)| id.to_string())
+    of_label.map(|(id, _)| id.to_string())
 }
 
 /// Runs a command that deploys or deletes until nothing is unknown any more, deciding what it calls unknown.

@@ -283,5 +283,5 @@ fn holds(path: &Path, secret: &[u8]) -> bool {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }

@@ -152,8 +152,9 @@ mod tests {
     }
 
     fn plain_patch(prior: Json, desired: Json) -> Json {
-        let prior = Stored::Plain(prior);
-        patch(&prior, &prior, &Stored::Plain(desired.clone()), &desired, &[])
+        let (prior, sent) = (Stored::Plain(prior), Stored::Plain(desired));
+        let Stored::Plain(filled) = &sent else { unreachable!("it was just made") };
+        patch(&prior, &prior, &sent, filled, &[])
     }
 
     fn secret(value: &str) -> Stored {

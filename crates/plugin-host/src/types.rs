@@ -184,6 +184,7 @@ mod tests {
     use serde_json::{Value, json};
 
     /// A descriptor with these fields and hints; each hint says only what differs.
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the values out")]
     fn descriptor(fields: Value, hints: Value, member_hints: Value) -> ResourceDescriptor {
         let names: Value = (fields.as_array().into_iter().flatten().filter_map(Value::as_str))
             .filter(|field| !field.contains('.'))

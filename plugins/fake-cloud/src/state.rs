@@ -120,13 +120,9 @@ impl State {
             Some(kind) => self.carry_out(&kind, write, caller, &mut events),
             None => unknown(write.operation(), type_name),
         };
-        let token = self.remembers(type_name, caller).filter(|_| result.error_code.is_none());
+        let token = remembers(type_name, caller).filter(|_| result.error_code.is_none());
         events.push(Event::Settled { request_id: Some(request_id.clone()), token, result: Box::new(result) });
         Some((*due, *call, events))
-    }
-
-    fn remembers(&self, type_name: &str, caller: &Caller) -> Option<String> {
-        caller.token.clone().filter(|_| kind(type_name).is_some_and(|kind| kind.knows_tokens()))
     }
 
     /// Carries a call out that changes something: what happens, and what it answers.
@@ -143,7 +139,7 @@ impl State {
             return (Vec::new(), failure(operation, told, write));
         }
         let Some(kind) = kind(type_name) else { return (Vec::new(), unknown(operation, type_name)) };
-        let token = self.remembers(type_name, caller);
+        let token = remembers(type_name, caller);
         if let Some(known) = token.as_ref().and_then(|token| self.known(token, operation)) {
             return (vec![Event::Repeated], known);
         }
@@ -318,8 +314,8 @@ impl State {
         if let Outcome::Refuse(told) | Outcome::Half(told) | Outcome::Deny(told) = outcome {
             return ReadResult { error_code: Some(told.code), ..absent };
         }
-        let versions = self.versions.get(native_id).into_iter().flatten();
-        let version = versions.filter(|(at, _)| *at <= seen).last().and_then(|(_, object)| object.as_ref());
+        let mut versions = self.versions.get(native_id).into_iter().flatten();
+        let version = versions.rfind(|(at, _)| *at <= seen).and_then(|(_, object)| object.as_ref());
         match (version, kind(type_name.as_str())) {
             (Some(object), Some(kind)) if object.type_name == kind.name => {
                 let properties = kind.shown(&object.properties);
@@ -338,13 +334,11 @@ impl State {
         if let Some(pending) = self.pending.get(request_id) {
             return ProgressResult::in_progress(operation, request_id, pending.write.native_id().cloned());
         }
-        match self.ended.get(request_id) {
-            Some(result) => ProgressResult { operation, ..result.clone() },
-            None => {
-                let message = format!("there is no request `{request_id}`");
-                ProgressResult::failure(operation, Code::NotFound, message)
-            }
-        }
+        let Some(result) = self.ended.get(request_id) else {
+            let message = format!("there is no request `{request_id}`");
+            return ProgressResult::failure(operation, Code::NotFound, message);
+        };
+        ProgressResult { operation, ..result.clone() }
     }
 
     /// A page of the ids of a type, of what there was at a moment.
@@ -393,4 +387,9 @@ fn failure(operation: Operation, told: &Told, write: &Write) -> ProgressResult {
     let password =
         write.sent().and_then(|sent| sent.get("password")).and_then(Json::as_str).unwrap_or_default();
     ProgressResult::failure(operation, told.code, told.message.replace("{password}", password))
+}
+
+/// The token that a call's outcome is kept under, if its type knows tokens.
+fn remembers(type_name: &str, caller: &Caller) -> Option<String> {
+    caller.token.clone().filter(|_| kind(type_name).is_some_and(|kind| kind.knows_tokens()))
 }

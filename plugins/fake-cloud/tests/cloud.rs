@@ -1,5 +1,7 @@
 //! What the files of a cloud keep, whatever happens to the processes that write them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use formwork_model::{Json, OperationErrorCode, Secret, Timestamp};
 use formwork_plugin::{
     CallContext, CreateRequest, ListRequest, Operation, OperationStatus, ProgressResult, ReadRequest,
@@ -36,7 +38,7 @@ impl Site {
         Secret::new(json!({ "Directory": self.directory.path(), "Token": "t" }))
     }
 
-    fn context(&self, token: u8) -> CallContext {
+    fn context(token: u8) -> CallContext {
         CallContext {
             token: Some(formwork_model::ClientToken([token; 32])),
             label: Some("A".into()),
@@ -52,7 +54,7 @@ impl Site {
             target_config: self.target(),
             secret_paths: Vec::new(),
         };
-        self.plugin.create(&self.context(token), request).await.unwrap()
+        self.plugin.create(&Self::context(token), request).await.unwrap()
     }
 
     async fn read(&self, type_name: &str, native_id: &str) -> Result<Json, OperationErrorCode> {
@@ -63,7 +65,7 @@ impl Site {
             redact_sensitive: true,
             prior_properties: None,
         };
-        let read = self.plugin.read(&self.context(0), request).await.unwrap();
+        let read = self.plugin.read(&Self::context(0), request).await.unwrap();
         match read.error_code {
             None => Ok(read.resource_properties.unwrap()),
             Some(code) => Err(code),
@@ -157,7 +159,7 @@ async fn what_is_accepted_happens_later_whoever_looks() {
         native_id: None,
         target_config: site.target(),
     };
-    let over = FakeCloudProcess::default().status(&site.context(0), status()).await.unwrap();
+    let over = FakeCloudProcess::default().status(&Site::context(0), status()).await.unwrap();
     assert_eq!((over.operation, over.operation_status), (Operation::CheckStatus, OperationStatus::Success));
     assert_eq!(over.native_id, Some("a".into()));
 }
@@ -175,7 +177,7 @@ async fn reads_and_lists_lag_behind_as_the_script_says() {
             page_size: 10,
             list_parameters: BTreeMap::new(),
         };
-        site.plugin.list(&site.context(0), request).await.unwrap().native_ids
+        site.plugin.list(&Site::context(0), request).await.unwrap().native_ids
     };
     assert_eq!(site.read(NAMED, "a").await, Err(OperationErrorCode::NotFound));
     assert_eq!(listed().await, []);
@@ -199,7 +201,7 @@ async fn it_refuses_what_no_provider_could_do() {
         native_id: id(&made).as_str().into(),
         target_config: site.target(),
     };
-    let refused = site.plugin.delete(&site.context(5), parent).await.unwrap();
+    let refused = site.plugin.delete(&Site::context(5), parent).await.unwrap();
     assert_eq!(refused.error_code, Some(OperationErrorCode::InvalidRequest), "something is in it");
     let renamed = UpdateRequest {
         resource_type: RESOURCE.into(),
@@ -211,7 +213,7 @@ async fn it_refuses_what_no_provider_could_do() {
         secret_paths: Vec::new(),
         kept_paths: Vec::new(),
     };
-    let refused = site.plugin.update(&site.context(6), renamed).await.unwrap();
+    let refused = site.plugin.update(&Site::context(6), renamed).await.unwrap();
     assert_eq!(refused.error_code, Some(OperationErrorCode::InvalidRequest), "a name stays");
     let nobody = Secret::new(json!({ "Directory": site.directory.path() }));
     let request = CreateRequest {
@@ -220,7 +222,7 @@ async fn it_refuses_what_no_provider_could_do() {
         target_config: nobody,
         secret_paths: Vec::new(),
     };
-    let refused = site.plugin.create(&site.context(7), request).await.unwrap();
+    let refused = site.plugin.create(&Site::context(7), request).await.unwrap();
     assert_eq!(refused.error_code, Some(OperationErrorCode::AccessDenied), "no token was shown");
 }
 
@@ -246,7 +248,7 @@ async fn a_rule_has_its_calls_and_no_more_in_any_process() {
             target_config: site.target(),
             secret_paths: Vec::new(),
         };
-        answers.push(process.create(&site.context(token), request).await.unwrap().error_code);
+        answers.push(process.create(&Site::context(token), request).await.unwrap().error_code);
     }
     assert_eq!(answers, [None, Some(OperationErrorCode::Throttling), None]);
 }

@@ -58,7 +58,9 @@ impl Ahead {
             if removal.is_some() {
                 with_all_before(steps, own, &mut removals);
             }
-            named.into_iter().for_each(|named| referrers.entry(named).or_default().push(own));
+            for named in named {
+                referrers.entry(named).or_default().push(own);
+            }
         }
         let mut referrers: Vec<_> = referrers.into_iter().collect();
         referrers.sort_unstable();
@@ -201,7 +203,9 @@ fn renumbered(steps: Vec<Step>, order: &[usize], bases: &mut [BaseRow]) -> Vec<S
         ids[*old] = StepId(crate::graph::narrow(new));
     }
     let new = |id: &mut StepId| *id = ids[id.index()];
-    bases.iter_mut().for_each(|base| new(&mut base.step));
+    for base in bases.iter_mut() {
+        new(&mut base.step);
+    }
     let mut steps: Vec<Step> = steps;
     for step in &mut steps {
         new(&mut step.id);
