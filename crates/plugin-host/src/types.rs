@@ -197,7 +197,7 @@ mod tests {
                 "Identifier": "Name", "Fields": fields, "Hints": filled(hints), "Discoverable": true,
                 "Extractable": true, "Portable": false, "Parent": "", "ParentMappings": [],
             },
-            "MemberHints": filled(member_hints), "Names": names, "Descriptions": {},
+            "MemberHints": filled(member_hints), "Names": names, "Descriptions": {}, "Defaults": [],
         });
         serde_json::from_value(described).expect("the descriptor is sound")
     }
