@@ -1,5 +1,6 @@
 //! What can be typed: clap types only, and the spelling of flags.
 
+mod family;
 mod files;
 mod forma;
 mod formation;
@@ -11,6 +12,9 @@ mod subjects;
 mod suggestions;
 mod user;
 
+use family::{Family, NOT_SOAT, family};
+
+pub(crate) use family::called_as_soat;
 pub(crate) use files::{DownloadFile, ProjectPrices, UpdateProjectPrices, UploadFile, ValidateOrchestration};
 pub(crate) use forma::{
     Consumer, FormaApply, FormaDestroy, FormaEval, FormaFile, FormaOutput, Inventory, Machine, Parameter,
@@ -452,44 +456,6 @@ pub(crate) fn calls_pkl(arguments: impl IntoIterator<Item = OsString>) -> bool {
     }
     false
 }
-
-/// Whether the binary was called through a link named `soat`.
-pub(crate) fn called_as_soat() -> bool {
-    std::env::args_os().next().is_some_and(|name| family(&name) == Family::Soat)
-}
-
-/// The commands that answer under the name the binary was called by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    /// All.
-    Formwork,
-    /// Those of formations and the platform.
-    Soat,
-}
-
-fn family(program: &OsString) -> Family {
-    let name = std::path::Path::new(program).file_stem().and_then(|name| name.to_str());
-    if name == Some("soat") { Family::Soat } else { Family::Formwork }
-}
-
-/// Commands that `soat` does not have.
-const NOT_SOAT: &[&str] = &[
-    "admin",
-    "agent",
-    "apply",
-    "destroy",
-    "diff-formation-revisions",
-    "drift",
-    "eval",
-    "explain",
-    "formation-schema",
-    "get-formation-revision",
-    "graph",
-    "inventory",
-    "list-formation-revisions",
-    "pkl",
-    "plugin",
-];
 
 /// The commands that are there for a command line.
 fn tree_for(family: Family, is_pkl: bool) -> clap::Command {
